@@ -1,0 +1,72 @@
+//! Atoms: what the records of rings and streams mean.
+//!
+//! Flags and ids only; docs/trace-format.md draws the payloads.
+
+pub use gapii_ringbuf::record::{HEADER_LEN, Header, PAD, RECORD_LEN_MAX, STAMPED};
+
+/// Flag: this is the leave record of a command; without it an enter record.
+pub const LEAVE: u16 = 2;
+/// Flag: the command takes effect at this record. One record of a command that took effect has it.
+pub const EFFECT: u16 = 4;
+/// Flag, on the leave record of a successful swap: the process' frame ends here.
+pub const FRAME_END: u16 = 8;
+/// Flag, on an enter record: a leave record follows when the driver returns.
+pub const LEAVES: u16 = 16;
+
+/// Ids from here on are not commands.
+pub const META_FIRST: u16 = 0xFF00;
+
+/// Shim: first record of a thread in each capture. `tid u32, flags u32, name [u8; 16]`.
+pub const THREAD: u16 = 0xFF01;
+/// Shim: the thread's current context. `context u64, api u32, client_version u32`.
+pub const CONTEXT: u16 = 0xFF02;
+/// Shim: a piece of an observation too large for one record. `total u64, offset u64, bytes`.
+pub const CHUNK: u16 = 0xFF03;
+/// Shim: commands that were not recorded. `records, calls, bytes, first_stamp, last_stamp,
+/// start_ns, end_ns: u64, cause u32, pad u32`.
+pub const GAP: u16 = 0xFF04;
+/// Shim: the process has put its hooks back. `reason u32, pad u32, frames u64`.
+pub const CAPTURE_END: u16 = 0xFF05;
+
+/// Daemon: first record of a block. `number u64, first_seq u64, start_ns u64`.
+pub const BLOCK: u16 = 0xFF10;
+/// Daemon: a process. `process u32, pid u32, start_ns u64, frames u64, name_len u32, pad u32, name`.
+pub const PROCESS: u16 = 0xFF11;
+/// Daemon: a thread's state before its first record in a block. `thread u32, process u32, tid u32,
+/// api u32, context u64, stamp u64, name [u8; 16]`.
+pub const THREAD_STATE: u16 = 0xFF12;
+/// Daemon: the records that follow are this thread's. `thread u32, pad u32`.
+pub const SWITCH_THREAD: u16 = 0xFF13;
+/// Daemon: last record of a stream. `reason u32, pad u32, in_flight_count u32, pad u32`, then per
+/// command in flight `thread u32, id u16, pad u16, stamp u64`.
+pub const END: u16 = 0xFF14;
+
+/// Kind byte of an observation word: nothing was observed.
+pub const OBSERVED_NONE: u8 = 0;
+/// Kind byte: the bytes follow, padded to 8.
+pub const OBSERVED_INLINE: u8 = 1;
+/// Kind byte: the bytes came in [`CHUNK`] records just before.
+pub const OBSERVED_CHUNKED: u8 = 2;
+
+/// The word before an observation: size in bytes (below 2^48) and kind.
+pub const fn observation_word(kind: u8, size: u64) -> u64 {
+    size & ((1 << 48) - 1) | (kind as u64) << 56
+}
+
+/// Why commands were not recorded, in [`GAP`].
+pub mod gap_cause {
+    /// The ring was full and the capture drops rather than waits.
+    pub const DROPPED: u32 = 1;
+    /// The ring stayed full for longer than the stall limit.
+    pub const STALLED: u32 = 2;
+    /// No slot was free for the thread.
+    pub const NO_SLOT: u32 = 3;
+}
+
+/// Why a process stopped recording, in [`CAPTURE_END`].
+pub mod process_end {
+    pub const FRAMES: u32 = 1;
+    pub const STOP: u32 = 2;
+    pub const LOST: u32 = 3;
+    pub const EXIT: u32 = 4;
+}

@@ -1,0 +1,96 @@
+//! The header word of a record: how long it is, whose it is, and whether a stamp follows.
+//!
+//! ```text
+//!  63      48 47      32 31                  0
+//! +----------+----------+---------------------+
+//! |  flags   |    id    |  len (bytes)        |  header, little-endian
+//! +----------+----------+---------------------+
+//! |  stamp, only when flags has STAMPED       |
+//! +-------------------------------------------+
+//! |  payload ...      (zero to seven bytes of padding)
+//! +-------------------------------------------+
+//! ```
+//!
+//! `len` counts header, stamp and payload, not the padding. What `id` and the other flags mean is
+//! not this crate's business, except for [`PAD`].
+
+/// Alignment of every record, in bytes.
+pub const RECORD_ALIGN: usize = 8;
+/// Length of the header word, in bytes.
+pub const HEADER_LEN: u32 = 8;
+/// Longest record, in bytes; rings smaller than 4 MiB take at most a quarter of the ring.
+pub const RECORD_LEN_MAX: u32 = 1 << 20;
+/// Flag: an 8-byte stamp follows the header word. Without it a record has the stamp of the record
+/// before it in the same ring.
+pub const STAMPED: u16 = 1;
+/// Id of the record that fills the tail of a ring's lap; it never leaves the ring.
+pub const PAD: u16 = 0xFFFF;
+
+/// The first word of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Header(pub u64);
+
+impl Header {
+    /// A header for a record of `len` bytes in all (header and stamp included, padding not).
+    #[inline(always)]
+    pub const fn new(id: u16, flags: u16, len: u32) -> Self {
+        Self(len as u64 | (id as u64) << 32 | (flags as u64) << 48)
+    }
+
+    /// The same record with a stamp word: 8 bytes longer.
+    #[inline(always)]
+    pub const fn with_stamp(self) -> Self {
+        Self((self.0 | (STAMPED as u64) << 48) + 8)
+    }
+
+    /// Function id or meta id.
+    #[inline(always)]
+    pub const fn id(self) -> u16 {
+        (self.0 >> 32) as u16
+    }
+
+    /// Flags; see the constants.
+    #[inline(always)]
+    pub const fn flags(self) -> u16 {
+        (self.0 >> 48) as u16
+    }
+
+    /// Whether a stamp word follows.
+    #[inline(always)]
+    pub const fn is_stamped(self) -> bool {
+        self.flags() & STAMPED != 0
+    }
+
+    /// Length in bytes as the record claims it.
+    #[inline(always)]
+    pub const fn len_untrusted(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Bytes the record occupies if its length is believed: rounded up to [`RECORD_ALIGN`].
+    #[inline(always)]
+    pub const fn span_untrusted(self) -> u64 {
+        (self.len_untrusted() as u64 + 7) & !7
+    }
+
+    /// Bytes from the header to the payload: 8, or 16 with a stamp.
+    #[inline(always)]
+    pub const fn payload_offset(self) -> usize {
+        if self.is_stamped() { 16 } else { 8 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn header_stamped_grows_by_the_stamp_word() {
+        let plain = Header::new(0x1234, 4, 28);
+        let stamped = plain.with_stamp();
+        assert_eq!((stamped.id(), stamped.flags(), stamped.len_untrusted()), (0x1234, 5, 36));
+        assert_eq!((plain.span_untrusted(), stamped.span_untrusted()), (32, 40));
+        assert_eq!((plain.payload_offset(), stamped.payload_offset()), (8, 16));
+    }
+}
