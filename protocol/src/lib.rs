@@ -12,6 +12,8 @@ pub mod control;
 #[cfg(feature = "tools")]
 pub mod desc;
 #[cfg(feature = "tools")]
+pub mod generated;
+#[cfg(feature = "tools")]
 pub mod status;
 #[cfg(feature = "tools")]
 pub mod trace;
