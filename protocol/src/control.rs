@@ -1,1 +1,592 @@
-//! Under construction.
+//! What a client and the daemon say to each other: length-prefixed MessagePack.
+//!
+//! A frame is a `u32` length, little-endian, and that many bytes of MessagePack: one [`Request`]
+//! from a client, one [`Event`] from the daemon. The first of each is the hello, which settles the
+//! version. Within a version messages gain fields, never lose them: a reader ignores those it does
+//! not know and takes the default for those that are missing. A new kind of message is a new
+//! version. Errors are values; after one the connection goes on, unless the frame itself could not
+//! be read.
+//!
+//! [`Request::Start`] has one descriptor attached (`SCM_RIGHTS`, with the first byte of its frame):
+//! the output, opened by the client. Opens nothing and connects to nothing itself.
+
+use std::io::{self, Read, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+pub use crate::app::common_version;
+
+/// Oldest version of this protocol that this build speaks.
+pub const CTL_VERSION_MIN: u16 = 1;
+/// Newest version of this protocol that this build speaks.
+pub const CTL_VERSION_MAX: u16 = 1;
+/// Longest message, in bytes, without its length word.
+pub const MESSAGE_LEN_MAX: u32 = 1 << 20;
+/// Length of the word before a message, in bytes.
+pub const PREFIX_LEN: usize = 4;
+/// File name of the clients' socket in the socket folder.
+pub const SOCKET_NAME: &str = "ctl.sock";
+
+/// Values of [`ControlError::code`].
+pub mod code {
+    /// No version in common.
+    pub const VERSION: &str = "version";
+    /// The message could not be understood.
+    pub const BAD_REQUEST: &str = "bad-request";
+    /// A request came before the hello, or a second hello.
+    pub const OUT_OF_TURN: &str = "out-of-turn";
+    /// No application fits the target.
+    pub const NO_APP: &str = "no-app";
+    /// Several applications fit, and one was asked for.
+    pub const AMBIGUOUS: &str = "ambiguous";
+    /// The application is in another capture already.
+    pub const BUSY: &str = "busy";
+    /// No capture fits the target.
+    pub const NO_CAPTURE: &str = "no-capture";
+    /// [`Request::Start`](super::Request::Start) came without an output to write to.
+    pub const NO_OUTPUT: &str = "no-output";
+    /// The client belongs to another user.
+    pub const NOT_ALLOWED: &str = "not-allowed";
+    /// The daemon is going away.
+    pub const SHUTDOWN: &str = "shutdown";
+    /// Something failed inside the daemon.
+    pub const INTERNAL: &str = "internal";
+}
+
+/// Values of [`Summary::reason`]: why a capture ended.
+pub mod reason {
+    pub const FRAMES: &str = "frames";
+    pub const STOP: &str = "stop";
+    pub const EXIT: &str = "exit";
+    pub const CRASH: &str = "crash";
+    pub const LOST: &str = "lost";
+    pub const SHUTDOWN: &str = "shutdown";
+}
+
+/// Values of [`AppInfo::mode`].
+pub mod mode {
+    pub const IDLE: &str = "idle";
+    pub const CAPTURING: &str = "capturing";
+    pub const WAITING: &str = "waiting";
+}
+
+/// From client to daemon.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// First message of a client.
+    Hello(ClientHello),
+    /// Who is connected? Answered with [`Event::Apps`].
+    Apps,
+    /// How is the daemon? Answered with [`Event::Status`].
+    Status,
+    /// Start a capture, into the attached descriptor. Answered with [`Event::Started`]; then come
+    /// [`Event::Progress`] and one [`Event::Ended`]. Closing the connection stops the capture.
+    Start(StartRequest),
+    /// Stop captures. Answered with [`Event::Stopped`].
+    Stop(StopRequest),
+    /// The program launched for a capture is gone; only its parent knows how. Not answered.
+    Exited(ExitedRequest),
+}
+
+/// From daemon to client.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// Answer to [`Request::Hello`].
+    Hello(ServerHello),
+    /// Answer to [`Request::Apps`].
+    Apps(Vec<AppInfo>),
+    /// Answer to [`Request::Status`].
+    Status(StatusInfo),
+    /// The capture is set up; its programs may run.
+    Started(Started),
+    /// A few times a second while a capture of this connection runs.
+    Progress(Progress),
+    /// A capture of this connection is complete: its output is written and closed.
+    Ended(Ended),
+    /// Answer to [`Request::Stop`]: these were told to stop.
+    Stopped(Stopped),
+    /// Answer to any request that could not be done.
+    Error(ControlError),
+}
+
+/// Who the client is and what it speaks.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ClientHello {
+    pub version_min: u16,
+    pub version_max: u16,
+    /// Name and version of the client, for the log.
+    #[serde(default)]
+    pub client: String,
+}
+
+impl ClientHello {
+    /// A hello of this build.
+    pub fn new(client: impl Into<String>) -> Self {
+        Self { version_min: CTL_VERSION_MIN, version_max: CTL_VERSION_MAX, client: client.into() }
+    }
+}
+
+/// Who the daemon is and what both will speak.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ServerHello {
+    pub version: u16,
+    #[serde(default)]
+    pub daemon_version: String,
+    /// Hexadecimal.
+    #[serde(default)]
+    pub session: String,
+    #[serde(default)]
+    pub pid: u32,
+}
+
+/// Which applications, or which captures.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Target {
+    /// The one there is; an error if there is none or several.
+    #[default]
+    Only,
+    /// All that are connected or running now.
+    All,
+    /// By pid, by name, or by the last component of the executable's path.
+    App(String),
+    /// Processes that carry this token in their environment, now or later.
+    Launch([u8; 16]),
+}
+
+/// What happens when a ring is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Overflow {
+    /// The thread waits.
+    #[default]
+    Wait,
+    /// The command is not recorded, and the gap is.
+    Drop,
+}
+
+/// How long a thread waits for ring space before it leaves the capture, in milliseconds.
+pub const STALL_MS_DEFAULT: u64 = 2_000;
+
+/// What to capture, and how much of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StartRequest {
+    pub target: Target,
+    /// Frames per process; until stopped if none.
+    pub frames: Option<u64>,
+    /// Frames that pass before the first recorded one.
+    pub skip_frames: u64,
+    /// Longest the capture runs.
+    pub seconds: Option<f64>,
+    pub overflow: Overflow,
+    /// See [`STALL_MS_DEFAULT`].
+    pub stall_ms: u64,
+    /// The command line that led to the capture; for the trace's header.
+    pub command: Vec<String>,
+}
+
+impl Default for StartRequest {
+    fn default() -> Self {
+        Self {
+            target: Target::Only,
+            frames: None,
+            skip_frames: 0,
+            seconds: None,
+            overflow: Overflow::Wait,
+            stall_ms: STALL_MS_DEFAULT,
+            command: Vec::new(),
+        }
+    }
+}
+
+/// Which captures to stop: those that the target's applications are in.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StopRequest {
+    pub target: Target,
+}
+
+/// How the launched program ended.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ExitedRequest {
+    pub capture: u64,
+    /// The signal that ended it, if one did.
+    #[serde(default)]
+    pub signal: Option<i32>,
+}
+
+/// An application.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AppInfo {
+    pub pid: u32,
+    pub name: String,
+    /// Path of the executable, perhaps cut.
+    pub exe: String,
+    /// `egl`, `gles`.
+    pub apis: Vec<String>,
+    /// Contexts that exist in it.
+    pub contexts: u32,
+    /// Frames since it connected.
+    pub frames: u64,
+    /// One of [`mode`].
+    pub mode: String,
+    /// Index in the session.
+    pub process: u32,
+    /// How long it has been connected.
+    pub connected_ns: u64,
+}
+
+/// How the daemon is.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatusInfo {
+    pub daemon_version: String,
+    pub pid: u32,
+    /// Hexadecimal.
+    pub session: String,
+    pub uptime_ns: u64,
+    pub apps: Vec<AppInfo>,
+    pub captures: Vec<CaptureInfo>,
+    pub slot_count: u32,
+    pub ring_bytes: u64,
+    /// Since the daemon started, over all captures.
+    pub totals: Totals,
+    /// What was turned away, since the daemon started.
+    pub rejected: Rejected,
+}
+
+/// A running capture.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CaptureInfo {
+    pub capture: u64,
+    /// Processes in it.
+    pub pids: Vec<u32>,
+    pub running_ns: u64,
+    pub progress: Progress,
+}
+
+/// Sums over captures.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Totals {
+    pub captures: u64,
+    pub frames: u64,
+    pub calls: u64,
+    pub records: u64,
+    pub raw_bytes: u64,
+    pub file_bytes: u64,
+    pub lost: Lost,
+    pub waits: u64,
+    pub wait_ns: u64,
+}
+
+/// Input that was turned away.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rejected {
+    /// Hellos that were not one, or came from another user.
+    pub app_hellos: u64,
+    /// Applications of another version.
+    pub app_versions: u64,
+    /// Hellos that did not come in time or not whole.
+    pub app_timeouts: u64,
+    /// Client messages that could not be read.
+    pub ctl_messages: u64,
+    /// Clients of another user or version.
+    pub ctl_peers: u64,
+    /// Rings whose contents could not be believed.
+    pub rings: u64,
+}
+
+/// A capture is set up.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Started {
+    pub capture: u64,
+    /// The applications in it so far; none yet for [`Target::Launch`].
+    pub apps: Vec<AppInfo>,
+}
+
+/// How far a capture is.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Progress {
+    pub capture: u64,
+    /// Frames ended, over all processes.
+    pub frames: u64,
+    /// Commands that took effect.
+    pub calls: u64,
+    /// Bytes of stream before compression.
+    pub raw_bytes: u64,
+    /// Bytes written to the output.
+    pub file_bytes: u64,
+    pub lost_calls: u64,
+    /// Times that a thread waited for ring space.
+    pub waits: u64,
+}
+
+/// A capture is complete.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ended {
+    pub capture: u64,
+    pub summary: Summary,
+}
+
+/// What a capture came to.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// One of [`reason`].
+    pub reason: String,
+    pub frames: u64,
+    pub calls: u64,
+    pub records: u64,
+    pub threads: u64,
+    pub processes: u64,
+    pub raw_bytes: u64,
+    pub file_bytes: u64,
+    pub lost: Lost,
+    pub waits: u64,
+    pub wait_ns: u64,
+    /// Commands whose driver call had not returned.
+    pub in_flight: Vec<InFlight>,
+    /// The signal that ended the program, where its parent knows it.
+    pub signal: Option<i32>,
+    /// What went wrong with the output, in a sentence; what was recorded before is kept.
+    pub error: Option<String>,
+}
+
+/// What was not recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lost {
+    pub calls: u64,
+    pub bytes: u64,
+}
+
+/// A command that had not returned when the stream ended.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InFlight {
+    pub pid: u32,
+    pub tid: u32,
+    /// Function id, by the trace's header.
+    pub id: u16,
+    pub stamp: u64,
+}
+
+/// Captures that were told to stop.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stopped {
+    pub captures: Vec<u64>,
+}
+
+/// Why a request could not be done.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct ControlError {
+    /// One of [`code`].
+    pub code: String,
+    /// One sentence, for people.
+    #[serde(default)]
+    pub message: String,
+}
+
+impl ControlError {
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), message: message.into() }
+    }
+}
+
+/// Why a frame could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    #[error("message of {0} bytes exceeds the limit of {MESSAGE_LEN_MAX}")]
+    TooLong(usize),
+    #[error("message cannot be written: {0}")]
+    Encode(#[from] rmp_serde::encode::Error),
+    #[error("message cannot be understood: {0}")]
+    Decode(#[from] rmp_serde::decode::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A message as it goes over the socket, length first.
+pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
+    let mut frame = vec![0; PREFIX_LEN];
+    rmp_serde::encode::write_named(&mut frame, message)?;
+    let len = frame.len() - PREFIX_LEN;
+    let prefix = message_len(len).ok_or(FrameError::TooLong(len))?;
+    frame[..PREFIX_LEN].copy_from_slice(&prefix.to_le_bytes());
+    Ok(frame)
+}
+
+/// Reads a message from a frame's body.
+pub fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, FrameError> {
+    Ok(rmp_serde::from_slice(body)?)
+}
+
+/// Writes a message to a blocking stream.
+pub fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(), FrameError> {
+    Ok(to.write_all(&encode(message)?)?)
+}
+
+/// Reads a message from a blocking stream; none at its end between two frames.
+pub fn read_message<T: DeserializeOwned>(from: &mut impl Read) -> Result<Option<T>, FrameError> {
+    let mut prefix = [0; PREFIX_LEN];
+    let mut filled = 0;
+    while filled < PREFIX_LEN {
+        match from.read(&mut prefix[filled..]) {
+            Ok(0) if filled == 0 => return Ok(None),
+            Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let len = checked_len(prefix)?;
+    let mut body = vec![0; len];
+    from.read_exact(&mut body)?;
+    decode(&body).map(Some)
+}
+
+/// Cuts a stream of bytes, as they arrive, into frames.
+#[derive(Debug, Default)]
+pub struct FrameBuffer {
+    bytes: Vec<u8>,
+}
+
+impl FrameBuffer {
+    /// Appends bytes that arrived.
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The body of the next whole frame; none while it is not whole. A frame that is too long is
+    /// an error for good: what follows it can't be found.
+    pub fn next_body(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
+        let Some(prefix) = self.bytes.first_chunk::<PREFIX_LEN>() else { return Ok(None) };
+        let end = PREFIX_LEN + checked_len(*prefix)?;
+        if self.bytes.len() < end {
+            return Ok(None);
+        }
+        let body = self.bytes[PREFIX_LEN..end].to_vec();
+        self.bytes.drain(..end);
+        Ok(Some(body))
+    }
+
+    /// Whether nothing of a next frame has arrived.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+fn message_len(len: usize) -> Option<u32> {
+    u32::try_from(len).ok().filter(|&len| len <= MESSAGE_LEN_MAX)
+}
+
+fn checked_len(prefix: [u8; PREFIX_LEN]) -> Result<usize, FrameError> {
+    let len_untrusted = u32::from_le_bytes(prefix) as usize;
+    match message_len(len_untrusted) {
+        Some(_) => Ok(len_untrusted),
+        None => Err(FrameError::TooLong(len_untrusted)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start() -> Request {
+        Request::Start(StartRequest {
+            target: Target::Launch([9; 16]),
+            frames: Some(100),
+            seconds: Some(1.5),
+            overflow: Overflow::Drop,
+            command: vec!["prog".into(), "--flag".into()],
+            ..StartRequest::default()
+        })
+    }
+
+    #[test]
+    fn messages_written_and_read_are_the_same() {
+        let mut stream = Vec::new();
+        let requests = [
+            Request::Hello(ClientHello::new("test")),
+            Request::Apps,
+            start(),
+            Request::Stop(StopRequest { target: Target::App("cat".into()) }),
+            Request::Exited(ExitedRequest { capture: 1, signal: Some(11) }),
+        ];
+        for request in &requests {
+            write_message(&mut stream, request).unwrap();
+        }
+        let mut from = stream.as_slice();
+        for request in requests {
+            assert_eq!(read_message::<Request>(&mut from).unwrap(), Some(request));
+        }
+        assert_eq!(read_message::<Request>(&mut from).unwrap(), None);
+    }
+
+    #[test]
+    fn frames_arriving_byte_by_byte_are_cut_right() {
+        let event = Event::Error(ControlError::new(code::NO_APP, "no application is connected"));
+        let stream = [encode(&event).unwrap(), encode(&Event::Apps(Vec::new())).unwrap()].concat();
+        let mut buffer = FrameBuffer::default();
+        let mut events = Vec::new();
+        for byte in stream {
+            buffer.extend(&[byte]);
+            while let Some(body) = buffer.next_body().unwrap() {
+                events.push(decode::<Event>(&body).unwrap());
+            }
+        }
+        assert!(buffer.is_empty());
+        assert_eq!(events, [event, Event::Apps(Vec::new())]);
+    }
+
+    #[test]
+    fn length_past_the_limit_is_rejected_before_it_is_allocated() {
+        let frame = (MESSAGE_LEN_MAX + 1).to_le_bytes();
+        let mut buffer = FrameBuffer::default();
+        buffer.extend(&frame);
+        assert!(matches!(buffer.next_body(), Err(FrameError::TooLong(_))));
+        let read = read_message::<Request>(&mut frame.as_slice());
+        assert!(matches!(read, Err(FrameError::TooLong(_))));
+        let long = Request::Stop(StopRequest { target: Target::App("x".repeat(1 << 20)) });
+        assert!(matches!(encode(&long), Err(FrameError::TooLong(_))));
+    }
+
+    #[test]
+    fn stream_cut_inside_a_frame_is_an_error() {
+        let frame = encode(&Request::Apps).unwrap();
+        for end in 1..frame.len() {
+            let read = read_message::<Request>(&mut &frame[..end]);
+            assert!(matches!(read, Err(FrameError::Io(_))), "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_and_missing_ones_default() {
+        #[derive(Serialize)]
+        enum Later {
+            Start { frames: u64, colour: &'static str, nested: Vec<[u8; 2]> },
+        }
+        let later = Later::Start { frames: 3, colour: "red", nested: vec![[1, 2]] };
+        let body = rmp_serde::to_vec_named(&later).unwrap();
+        let expected = StartRequest { frames: Some(3), ..StartRequest::default() };
+        assert_eq!(decode::<Request>(&body).unwrap(), Request::Start(expected));
+    }
+
+    #[test]
+    fn foreign_bytes_are_rejected() {
+        for body in [&b""[..], b"GET / HTTP/1.1", &[0xdc, 0xff, 0xff], &[0x91; 64]] {
+            assert!(matches!(decode::<Request>(body), Err(FrameError::Decode(_))), "{body:?}");
+        }
+        let unknown = rmp_serde::to_vec_named("Dance").unwrap();
+        assert!(matches!(decode::<Request>(&unknown), Err(FrameError::Decode(_))));
+    }
+}
