@@ -130,6 +130,9 @@ pub struct EnumGroup {
     pub name: &'static str,
     /// Sorted by value, one name each. Compared with a value's bits, zero-extended.
     pub values: &'static [(u64, &'static str)],
+    /// The group that knows the values this one leaves out: all names of the API. `None` for
+    /// bitfields and for that group itself.
+    pub fallback: Option<u16>,
 }
 
 impl EnumGroup {
