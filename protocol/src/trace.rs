@@ -1,1 +1,24 @@
-//! Under construction.
+//! Trace files: what a writer puts into one and how a reader gets commands out of one.
+//!
+//! ```text
+//! +--------+---------+---------+-- … --+---------+-------+--------+
+//! | header | block 0 | block 1 |       | block n | index | footer |
+//! +--------+---------+---------+-- … --+---------+-------+--------+
+//!   skippable  zstd frames                         skippable frames
+//! ```
+//!
+//! Opens no file and decides when nothing is written. docs/trace-format.md is the specification.
+
+pub mod block;
+pub mod description;
+pub mod footer;
+pub mod frame;
+pub mod header;
+pub mod index;
+pub mod meta;
+
+pub use block::{BlockDecoder, BlockEncoder, encode_block};
+pub use description::Description;
+pub use footer::Footer;
+pub use header::TraceHeader;
+pub use index::{BlockEntry, TraceIndex};

@@ -1,0 +1,322 @@
+//! The description a trace carries of its commands: what decoders go by, instead of the tables
+//! they were built with.
+//!
+//! Words that a later version may add (a representation, a kind) never make it unreadable: what is
+//! not understood is shown as the number it is stored as, or not at all.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::atom::META_FIRST;
+use crate::desc;
+pub use crate::desc::{Effect, Kind, Observed, Repr};
+use crate::generated::{enums, functions};
+
+/// Every function and every enum group of a trace.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Tables", into = "Tables")]
+pub struct Description {
+    functions: Vec<Function>,
+    groups: Vec<Group>,
+    /// By function id: 1 + index in `functions`, or 0.
+    by_id: Vec<u32>,
+}
+
+/// A command of an API.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Function {
+    /// Id in record headers.
+    pub id: u16,
+    pub name: String,
+    /// `egl`, `gles`, …
+    pub api: String,
+    #[serde(default)]
+    pub params: Vec<Param>,
+    pub result: Type,
+    /// Bytes of the enter payload before observations, padding not counted.
+    pub fixed_len: u32,
+    #[serde(with = "effect_word")]
+    pub effect: Effect,
+    /// Whether a leave record follows.
+    pub leaves: bool,
+}
+
+/// A parameter of a command.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Param {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub ty: Type,
+    /// Bytes from the start of the enter payload.
+    pub offset: u32,
+    #[serde(with = "observed_word", default = "not_observed")]
+    pub observed: Observed,
+    /// Type of the elements of observed memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<Type>,
+}
+
+/// How a value is stored and what it means.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "TypeWords", into = "TypeWords")]
+pub struct Type {
+    /// `None`: stored in a way that only later versions know.
+    pub repr: Option<Repr>,
+    pub kind: Kind,
+}
+
+/// The names of an enum or bitfield.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Group {
+    pub name: String,
+    /// Sorted by value.
+    pub values: Vec<(u64, String)>,
+}
+
+impl Description {
+    /// A description of these functions; `groups` are what their types' indices refer to. Of
+    /// functions with one id the first counts; ids of records that are not commands are left out.
+    pub fn new(functions: Vec<Function>, mut groups: Vec<Group>) -> Self {
+        for group in &mut groups {
+            group.values.sort_by_key(|(value, _)| *value);
+        }
+        let commands = functions.iter().filter(|function| function.id < META_FIRST);
+        let ids = commands.clone().map(|function| usize::from(function.id) + 1).max().unwrap_or(0);
+        let mut by_id = vec![0; ids];
+        for (index, function) in functions.iter().enumerate() {
+            if let Some(entry) = by_id.get_mut(usize::from(function.id))
+                && *entry == 0
+            {
+                *entry = index as u32 + 1;
+            }
+        }
+        Self { functions, groups, by_id }
+    }
+
+    /// The description of the functions this build knows; made once.
+    pub fn built_in() -> &'static Self {
+        static BUILT_IN: OnceLock<Description> = OnceLock::new();
+        BUILT_IN.get_or_init(|| Self::from_tables(&functions::FUNCTIONS, &enums::GROUPS))
+    }
+
+    /// The description that static tables give.
+    pub fn from_tables(functions: &[desc::FunctionDesc], groups: &[desc::EnumGroup]) -> Self {
+        let groups = groups.iter().map(Group::from).collect();
+        Self::new(functions.iter().map(Function::from).collect(), groups)
+    }
+
+    /// The function of a record's id.
+    #[inline]
+    pub fn function(&self, id: u16) -> Option<&Function> {
+        let entry = *self.by_id.get(usize::from(id))?;
+        self.functions.get((entry as usize).checked_sub(1)?)
+    }
+
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The name of `value` in the group at this index.
+    pub fn enum_name(&self, group: u16, value: u64) -> Option<&str> {
+        self.groups.get(usize::from(group))?.name_of(value)
+    }
+}
+
+impl Group {
+    pub fn name_of(&self, value: u64) -> Option<&str> {
+        let at = self.values.binary_search_by_key(&value, |entry| entry.0).ok()?;
+        self.values.get(at).map(|entry| entry.1.as_str())
+    }
+}
+
+impl Type {
+    /// Nothing: the result of a command that returns none.
+    pub const VOID: Self = Self { repr: Some(Repr::Void), kind: Kind::Number };
+
+    pub fn is_void(self) -> bool {
+        self.repr == Some(Repr::Void)
+    }
+}
+
+impl From<desc::TypeRef> for Type {
+    fn from(ty: desc::TypeRef) -> Self {
+        Self { repr: Some(ty.repr), kind: ty.kind }
+    }
+}
+
+impl From<&desc::FunctionDesc> for Function {
+    fn from(function: &desc::FunctionDesc) -> Self {
+        let api = match function.api {
+            desc::Api::Egl => "egl",
+            desc::Api::Gles => "gles",
+        };
+        Self {
+            id: function.id,
+            name: function.name.to_owned(),
+            api: api.to_owned(),
+            params: function.params.iter().map(Param::from).collect(),
+            result: function.result.into(),
+            fixed_len: u32::from(function.fixed_len),
+            effect: function.effect,
+            leaves: function.leaves,
+        }
+    }
+}
+
+impl From<&desc::ParamDesc> for Param {
+    fn from(param: &desc::ParamDesc) -> Self {
+        Self {
+            name: param.name.to_owned(),
+            ty: param.ty.into(),
+            offset: u32::from(param.offset),
+            observed: param.observed,
+            element: param.element.map(Type::from),
+        }
+    }
+}
+
+impl From<&desc::EnumGroup> for Group {
+    fn from(group: &desc::EnumGroup) -> Self {
+        let values = group.values.iter().map(|(value, name)| (*value, (*name).to_owned()));
+        Self { name: group.name.to_owned(), values: values.collect() }
+    }
+}
+
+/// [`Description`] as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Tables {
+    functions: Vec<Function>,
+    groups: Vec<Group>,
+}
+
+impl From<Tables> for Description {
+    fn from(tables: Tables) -> Self {
+        Self::new(tables.functions, tables.groups)
+    }
+}
+
+impl From<Description> for Tables {
+    fn from(description: Description) -> Self {
+        Self { functions: description.functions, groups: description.groups }
+    }
+}
+
+/// [`Type`] as it is stored.
+#[derive(Serialize, Deserialize)]
+struct TypeWords {
+    repr: Cow<'static, str>,
+    #[serde(default = "number")]
+    kind: Cow<'static, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<u16>,
+}
+
+const REPRS: [(Repr, &str); 12] = [
+    (Repr::Void, "void"),
+    (Repr::U8, "u8"),
+    (Repr::I8, "i8"),
+    (Repr::U16, "u16"),
+    (Repr::I16, "i16"),
+    (Repr::U32, "u32"),
+    (Repr::I32, "i32"),
+    (Repr::U64, "u64"),
+    (Repr::I64, "i64"),
+    (Repr::F32, "f32"),
+    (Repr::F64, "f64"),
+    (Repr::Pointer, "pointer"),
+];
+
+fn number() -> Cow<'static, str> {
+    Cow::Borrowed("number")
+}
+
+impl From<Type> for TypeWords {
+    fn from(ty: Type) -> Self {
+        let known = ty.repr.and_then(|repr| REPRS.iter().find(|entry| entry.0 == repr));
+        let (kind, group) = match ty.kind {
+            Kind::Number => ("number", None),
+            Kind::Bool => ("bool", None),
+            Kind::Enum(group) => ("enum", Some(group)),
+            Kind::Bitfield(group) => ("bitfield", Some(group)),
+            Kind::Handle => ("handle", None),
+            Kind::Pointer => ("pointer", None),
+            Kind::String => ("string", None),
+            Kind::Strings => ("strings", None),
+            Kind::Array => ("array", None),
+            Kind::Attributes(group) => ("attributes", Some(group)),
+        };
+        let repr = known.map_or("unknown", |entry| entry.1);
+        Self { repr: Cow::Borrowed(repr), kind: Cow::Borrowed(kind), group }
+    }
+}
+
+impl From<TypeWords> for Type {
+    fn from(words: TypeWords) -> Self {
+        let repr = REPRS.iter().find(|entry| entry.1 == words.repr).map(|entry| entry.0);
+        let kind = match (words.kind.as_ref(), words.group) {
+            ("bool", _) => Kind::Bool,
+            ("enum", Some(group)) => Kind::Enum(group),
+            ("bitfield", Some(group)) => Kind::Bitfield(group),
+            ("handle", _) => Kind::Handle,
+            ("pointer", _) => Kind::Pointer,
+            ("string", _) => Kind::String,
+            ("strings", _) => Kind::Strings,
+            ("array", _) => Kind::Array,
+            ("attributes", Some(group)) => Kind::Attributes(group),
+            _ => Kind::Number,
+        };
+        Self { repr, kind }
+    }
+}
+
+fn not_observed() -> Observed {
+    Observed::No
+}
+
+/// [`Effect`] as a word; unknown ones leave it to the records' flags.
+mod effect_word {
+    use super::{Cow, Deserialize, Effect};
+
+    pub fn serialize<S: serde::Serializer>(effect: &Effect, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(match effect {
+            Effect::Enter => "enter",
+            Effect::Leave => "leave",
+            Effect::Recorded => "recorded",
+        })
+    }
+
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Effect, D::Error> {
+        Ok(match Cow::<str>::deserialize(from)?.as_ref() {
+            "enter" => Effect::Enter,
+            "leave" => Effect::Leave,
+            _ => Effect::Recorded,
+        })
+    }
+}
+
+/// [`Observed`] as a word.
+mod observed_word {
+    use super::{Cow, Deserialize, Observed};
+
+    pub fn serialize<S: serde::Serializer>(observed: &Observed, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(match observed {
+            Observed::No => "no",
+            Observed::In => "in",
+            Observed::Out => "out",
+        })
+    }
+
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Observed, D::Error> {
+        Ok(match Cow::<str>::deserialize(from)?.as_ref() {
+            "in" => Observed::In,
+            "out" => Observed::Out,
+            _ => Observed::No,
+        })
+    }
+}

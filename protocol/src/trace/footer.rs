@@ -1,0 +1,152 @@
+//! The footer of a trace file: how the capture went, and the ledger of every thread.
+//!
+//! `produced` is what the application counted, handed on unaltered; nothing here is derived from
+//! the stream by a reader.
+
+use serde::{Deserialize, Serialize};
+
+use super::frame::{FrameKind, NO_INDEX, Trailer, encode_frame};
+use super::index::{TableError, decode_table};
+use super::meta::{EndReason, InFlight};
+
+/// Longest footer frame a reader takes, in bytes.
+pub const FOOTER_FRAME_BYTES_MAX: usize = 64 << 20;
+
+/// Last frame of a finished trace file.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Footer {
+    /// Why the stream ended; the same as in its END record.
+    pub reason: EndReason,
+    /// The signal that ended the program, where its parent saw it.
+    pub signal: Option<i32>,
+    /// Nanoseconds of Unix time.
+    pub started_unix_ns: u64,
+    pub ended_unix_ns: u64,
+    pub totals: Totals,
+    pub lost: Lost,
+    pub processes: Vec<ProcessEntry>,
+    pub threads: Vec<ThreadLedger>,
+    /// Every stretch of commands that were not recorded.
+    pub gaps: Vec<GapEntry>,
+    /// Rings that were no longer read because of what was in them.
+    pub refused: Vec<RefusedRing>,
+    /// The commands of the END record.
+    pub in_flight: Vec<InFlight>,
+    pub options: CaptureOptions,
+}
+
+/// What the stream holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Totals {
+    /// Ended frames of all processes.
+    pub frames: u64,
+    /// Commands that took effect.
+    pub calls: u64,
+    /// Records that came from applications.
+    pub records: u64,
+    pub blocks: u64,
+    /// Bytes of all blocks before and after compression.
+    pub raw_bytes: u64,
+    pub compressed_bytes: u64,
+}
+
+/// What the stream does not hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lost {
+    pub records: u64,
+    pub calls: u64,
+    pub bytes: u64,
+}
+
+/// A process of the capture.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProcessEntry {
+    /// Index in the trace.
+    pub process: u32,
+    pub pid: u32,
+    pub name: String,
+    pub exe: String,
+    /// `egl`, `gles`, …: what it issued commands of.
+    pub apis: Vec<String>,
+    /// Ended frames.
+    pub frames: u64,
+}
+
+/// The account of a thread: `emitted + lost = produced`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThreadLedger {
+    /// Index in the trace.
+    pub thread: u32,
+    pub process: u32,
+    pub tid: u32,
+    pub name: String,
+    /// Records the application counted, dropped ones included.
+    pub produced: u64,
+    /// Records in the stream.
+    pub emitted: u64,
+    /// Records that are not; the gaps of the thread say when and why.
+    pub lost: u64,
+    /// How often, and for how many nanoseconds, the thread waited for room.
+    pub waits: u64,
+    pub wait_ns: u64,
+}
+
+/// Commands of a thread that were not recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GapEntry {
+    pub thread: u32,
+    pub records: u64,
+    pub calls: u64,
+    pub bytes: u64,
+    pub first_stamp: u64,
+    pub last_stamp: u64,
+    /// `CLOCK_MONOTONIC`, in nanoseconds.
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// One of [`crate::atom::gap_cause`].
+    pub cause: u32,
+}
+
+/// A ring that was no longer read because of what was in it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RefusedRing {
+    pub process: u32,
+    pub slot: u32,
+    pub tid: u32,
+    pub why: String,
+}
+
+/// What was asked of the capture.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CaptureOptions {
+    pub frames: Option<u64>,
+    pub skip_frames: u64,
+    pub seconds: Option<f64>,
+    /// `wait` or `drop`.
+    pub overflow: String,
+    pub stall_ms: u64,
+    pub command: Vec<String>,
+}
+
+impl Footer {
+    /// The whole frame, to be written at byte `footer_offset` of the file; `index_offset` is that of
+    /// the index frame, if one was written.
+    pub fn encode(&self, index_offset: Option<u64>, footer_offset: u64) -> Vec<u8> {
+        let body = rmp_serde::to_vec_named(self).expect("a footer has no unserializable value");
+        let trailer = Trailer { index_offset: index_offset.unwrap_or(NO_INDEX), footer_offset };
+        encode_frame(FrameKind::Footer, &body, Some(trailer))
+    }
+
+    /// The footer whose frame fills `frame`.
+    pub fn decode(frame: &[u8]) -> Result<Self, TableError> {
+        decode_table(FrameKind::Footer, frame)
+    }
+}

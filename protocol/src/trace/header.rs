@@ -1,0 +1,78 @@
+//! The header of a trace file: who wrote it, and the description of every command in it.
+//!
+//! The body is one zstd frame of MessagePack. Says nothing about how the capture went; that is the
+//! footer's.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::block::{BlockDecoder, DecodeError, EncodeError, encode_block};
+use super::description::Description;
+use super::frame::{FORMAT_VERSIONS, FrameError, FrameKind, decode_frame, encode_frame};
+
+/// Longest header frame a reader takes, in bytes.
+pub const HEADER_FRAME_BYTES_MAX: usize = 16 << 20;
+/// Longest header body a reader takes, decompressed, in bytes.
+pub const HEADER_BODY_BYTES_MAX: usize = 16 << 20;
+/// Headers are written once and read often.
+const HEADER_LEVEL: i32 = 9;
+
+/// First frame of a trace file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TraceHeader {
+    /// Format version of the writer; at least the one a reader must know.
+    pub version: u32,
+    /// Program and version, for people.
+    #[serde(default)]
+    pub writer: String,
+    /// The daemon's session, as 32 hexadecimal digits.
+    #[serde(default)]
+    pub session: String,
+    /// When the capture began, in nanoseconds of Unix time.
+    #[serde(default)]
+    pub started_unix_ns: u64,
+    /// The same moment on `CLOCK_MONOTONIC`, in nanoseconds.
+    #[serde(default)]
+    pub started_ns: u64,
+    pub description: Cow<'static, Description>,
+}
+
+/// Why a header is refused.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum HeaderError {
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    #[error("header body: {0}")]
+    Body(#[from] DecodeError),
+    #[error("header body: {0}")]
+    MessagePack(String),
+}
+
+impl TraceHeader {
+    /// A header with the descriptions this build knows.
+    pub fn new(writer: &str, session: [u8; 16], started_unix_ns: u64, started_ns: u64) -> Self {
+        Self {
+            version: *FORMAT_VERSIONS.end(),
+            writer: writer.to_owned(),
+            session: session.iter().map(|byte| format!("{byte:02x}")).collect(),
+            started_unix_ns,
+            started_ns,
+            description: Cow::Borrowed(Description::built_in()),
+        }
+    }
+
+    /// The whole frame.
+    pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        let body = rmp_serde::to_vec_named(self).expect("a header has no unserializable value");
+        Ok(encode_frame(FrameKind::Header, &encode_block(&body, HEADER_LEVEL)?, None))
+    }
+
+    /// The header whose frame fills `frame`. Fields it does not know are passed over.
+    pub fn decode(frame: &[u8]) -> Result<Self, HeaderError> {
+        let body = decode_frame(FrameKind::Header, frame)?;
+        let mut raw = Vec::new();
+        BlockDecoder::new(HEADER_BODY_BYTES_MAX).decode_into(body, &mut raw)?;
+        rmp_serde::from_slice(&raw).map_err(|error| HeaderError::MessagePack(error.to_string()))
+    }
+}

@@ -1,0 +1,88 @@
+//! The index of a trace file: where each block is and in which block each frame ends.
+//!
+//! A convenience: a file without one is read from its beginning.
+
+use serde::{Deserialize, Serialize};
+
+use super::frame::{FrameError, FrameKind, decode_frame, encode_frame};
+
+/// Longest index frame a reader takes, in bytes.
+pub const INDEX_FRAME_BYTES_MAX: usize = 256 << 20;
+
+/// All blocks, in order, and all ends of frames.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TraceIndex {
+    pub blocks: Vec<BlockEntry>,
+    /// In the order of the stream.
+    #[serde(default)]
+    pub frame_ends: Vec<FrameEnd>,
+}
+
+/// Where a block is and what it holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct BlockEntry {
+    /// Bytes from the file's start to the block's frame.
+    pub file_offset: u64,
+    /// Bytes of the frame.
+    pub compressed_len: u32,
+    /// Bytes of records.
+    pub raw_len: u32,
+    /// Commands that took effect before the block.
+    pub first_seq: u64,
+    /// Commands that take effect in the block.
+    pub seqs: u32,
+}
+
+/// The end of a frame: where a successful swap returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FrameEnd {
+    /// Index of the process in the trace.
+    pub process: u32,
+    /// Number of the frame that ends, from 0.
+    pub frame: u64,
+    /// Index of the block in [`TraceIndex::blocks`].
+    pub block: u32,
+}
+
+/// Why an index or a footer is refused.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TableError {
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    #[error("{kind} body: {why}")]
+    MessagePack { kind: &'static str, why: String },
+}
+
+impl TraceIndex {
+    /// Notes a block. `seqs` as counted by whoever filled it.
+    pub fn push_block(&mut self, entry: BlockEntry) {
+        self.blocks.push(entry);
+    }
+
+    /// Notes the end of a frame in the block pushed next.
+    pub fn push_frame_end(&mut self, process: u32, frame: u64) {
+        let block = self.blocks.len() as u32;
+        self.frame_ends.push(FrameEnd { process, frame, block });
+    }
+
+    /// The whole frame.
+    pub fn encode(&self) -> Vec<u8> {
+        let body = rmp_serde::to_vec_named(self).expect("an index has no unserializable value");
+        encode_frame(FrameKind::Index, &body, None)
+    }
+
+    /// The index whose frame fills `frame`.
+    pub fn decode(frame: &[u8]) -> Result<Self, TableError> {
+        decode_table(FrameKind::Index, frame)
+    }
+}
+
+/// The MessagePack body of the index or footer that fills `frame`.
+pub(crate) fn decode_table<T>(kind: FrameKind, frame: &[u8]) -> Result<T, TableError>
+where
+    T: for<'de> Deserialize<'de>,
+{
+    let body = decode_frame(kind, frame)?;
+    rmp_serde::from_slice(body)
+        .map_err(|error| TableError::MessagePack { kind: kind.name(), why: error.to_string() })
+}
