@@ -23,6 +23,12 @@ pub const RECORD_LEN_MAX: u32 = 1 << 20;
 /// Flag: an 8-byte stamp follows the header word. Without it a record has the stamp of the record
 /// before it in the same ring.
 pub const STAMPED: u16 = 1;
+/// Flags that a record may have; what the others mean is not decided, so a ring may not use them.
+pub const FLAGS_KNOWN: u16 = 0x1F;
+/// Ids from here on are not functions.
+pub const META_IDS_FIRST: u16 = 0xFF00;
+/// Ids from here on, except [`PAD`], are the daemon's own and never come out of a ring.
+pub const DAEMON_IDS_FIRST: u16 = 0xFF10;
 /// Id of the record that fills the tail of a ring's lap; it never leaves the ring.
 pub const PAD: u16 = 0xFFFF;
 
@@ -54,6 +60,12 @@ impl Header {
     #[inline(always)]
     pub const fn flags(self) -> u16 {
         (self.0 >> 48) as u16
+    }
+
+    /// Whether the id is not a function's.
+    #[inline(always)]
+    pub const fn is_meta(self) -> bool {
+        self.id() >= META_IDS_FIRST
     }
 
     /// Whether a stamp word follows.

@@ -1,0 +1,264 @@
+//! Consumer half of a ring: copies whole records out, oldest first.
+//!
+//! Never blocks and never believes the ring: a word is read once, a record is copied before it is
+//! checked, and only what passed the checks leaves. A ring that breaks a rule is refused for ever;
+//! what was lawful before that is kept. See docs/threat-model.md.
+
+use crate::batch::{Batch, Reading, Run};
+use crate::futex;
+use crate::layout::{Slot, SlotState, record_len_max};
+use crate::record::{DAEMON_IDS_FIRST, FLAGS_KNOWN, HEADER_LEN, Header, PAD, RECORD_ALIGN};
+use crate::refusal::Refusal;
+use crate::storage::{Ring, RingBytes};
+use crate::sync::{Ordering, fence};
+
+/// The consuming half of one ring, over all threads that ever have its slot.
+#[derive(Debug)]
+pub struct Consumer<R> {
+    ring: R,
+    /// Index of the next record to copy.
+    read: u64,
+    /// What the producer may reuse: our own copy of the slot's word.
+    released: u64,
+    /// Records copied out, padding not counted.
+    consumed: u64,
+    /// Stamp of the last record, of whatever thread.
+    stamp: u64,
+    /// Whether the next record must have a stamp of its own.
+    wants_stamp: bool,
+    refused: Option<Refusal>,
+}
+
+/// A record that passed the checks.
+enum Checked {
+    Record { stamp: u64, len: usize, span: usize },
+    Pad,
+}
+
+impl<R: Ring> Consumer<R> {
+    /// Reads a ring from its beginning: nobody has claimed its slot yet.
+    pub fn new(ring: R) -> Self {
+        Self { ring, read: 0, released: 0, consumed: 0, stamp: 0, wants_stamp: true, refused: None }
+    }
+
+    /// The ring's words.
+    pub fn slot(&self) -> &Slot {
+        self.ring.slot()
+    }
+
+    /// Index up to which records were copied out.
+    pub fn read_index(&self) -> u64 {
+        self.read
+    }
+
+    /// Index below which the producer may write again.
+    pub fn released_index(&self) -> u64 {
+        self.released
+    }
+
+    /// Records copied out so far, padding not counted: what the slot has as `produced` once all is
+    /// read.
+    pub fn consumed(&self) -> u64 {
+        self.consumed
+    }
+
+    /// Why the ring is not read any more, if it is not.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.refused
+    }
+
+    /// The head as the producer says it: what a reading of the merge collects.
+    pub fn head_untrusted(&self) -> u64 {
+        // PUBLISH: pairs with the release in Producer::publish.
+        self.slot().head.load(Ordering::Acquire)
+    }
+
+    /// The head of a ring whose process is gone: with the record that was counted but not published
+    /// any more, once all before it is read. Call it again after [`Self::drain_into`] until it
+    /// stays.
+    pub fn head_of_dead_untrusted(&self) -> u64 {
+        let head = self.head_untrusted();
+        // ADOPT: pairs with the release in Producer::publish.
+        let produced = self.slot().produced.load(Ordering::Acquire);
+        if head != self.read || produced != self.consumed.wrapping_add(1) {
+            return head;
+        }
+        let mut word = [0; 8];
+        let position = self.read & (self.ring.capacity_bytes() - 1);
+        // SAFETY: the position is masked and a multiple of 8; `ring` keeps the bytes.
+        unsafe { self.ring.bytes().read_words(position, &mut word) };
+        head.wrapping_add(Header(u64::from_le_bytes(word)).span_untrusted())
+    }
+
+    /// Index just past the last record whose driver call has returned, as the producer says it: a
+    /// command whose records end above it is in flight.
+    pub fn finished_untrusted(&self) -> u64 {
+        // Relaxed: exact once the process is gone, a hint before.
+        self.slot().finished.load(Ordering::Relaxed)
+    }
+
+    /// Copies out the records below `head_untrusted`, which was read in `reading`, and appends them
+    /// to `out` once checked. On a refusal what was lawful is in `out`, and nothing more will come.
+    pub fn drain_into(
+        &mut self,
+        head_untrusted: u64,
+        reading: Reading,
+        out: &mut Batch,
+    ) -> Result<(), Refusal> {
+        if let Some(refusal) = self.refused {
+            return Err(refusal);
+        }
+        self.drain(head_untrusted, reading, out).inspect_err(|&refusal| {
+            self.refused = Some(refusal);
+            // Relaxed: a hint to the producer that waiting is no use.
+            self.slot().refused.store(1, Ordering::Relaxed);
+        })
+    }
+
+    /// Lets the producer write below `index` again, and wakes it if it waits. `index` is one that a
+    /// merge emitted; anything outside what was read and not yet released is taken as the nearest
+    /// that is.
+    pub fn release(&mut self, index: u64) {
+        let index = index.clamp(self.released, self.read);
+        if index == self.released {
+            return;
+        }
+        self.released = index;
+        let slot = self.ring.slot();
+        // RELEASE: pairs with the acquire in Producer::make_room.
+        slot.release.store(index, Ordering::Release);
+        // Relaxed: the fence orders it. WAIT: pairs with the fence in Producer::wait_for_room.
+        slot.release_word.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        // Relaxed: as above.
+        if slot.waiting.load(Ordering::Relaxed) != 0 {
+            futex::wake_all(&slot.release_word);
+        }
+    }
+
+    /// Frees the slot if its thread has retired it and all it published is read and released. True
+    /// if it did; the next record must then have a stamp.
+    pub fn free_retired(&mut self) -> bool {
+        // CLAIM, in `state`: pairs with the release in Slot::retire, so the head read next is the
+        // owner's last.
+        if self.refused.is_some() || self.slot().state() != Some(SlotState::Retired) {
+            return false;
+        }
+        let drained = self.read == self.head_untrusted() && self.read == self.released;
+        if drained {
+            self.wants_stamp = true;
+            // CLAIM: pairs with the acquire in Slot::claim.
+            self.slot().state.store(SlotState::Free as u32, Ordering::Release);
+        }
+        drained
+    }
+
+    fn drain(&mut self, head: u64, reading: Reading, out: &mut Batch) -> Result<(), Refusal> {
+        if head < self.read {
+            return Err(Refusal::HeadBackwards);
+        }
+        if head - self.released > self.ring.capacity_bytes() {
+            return Err(Refusal::HeadTooFar);
+        }
+        if !head.is_multiple_of(RECORD_ALIGN as u64) {
+            return Err(Refusal::HeadMisaligned);
+        }
+        while self.read < head {
+            let lap_end = (self.read | (self.ring.capacity_bytes() - 1)).saturating_add(1);
+            self.drain_piece(head.min(lap_end), lap_end, reading, out)?;
+        }
+        Ok(())
+    }
+
+    /// Copies out the records from `read` to `end`, all in the lap that ends at `lap_end`.
+    fn drain_piece(
+        &mut self,
+        end: u64,
+        lap_end: u64,
+        reading: Reading,
+        out: &mut Batch,
+    ) -> Result<(), Refusal> {
+        let mut at = out.bytes.len();
+        out.bytes.resize(at + (end - self.read) as usize, 0);
+        let position = self.read & (self.ring.capacity_bytes() - 1);
+        // SAFETY: masked, and the piece ends with the lap at the latest; multiples of 8, because
+        // `drain` checked the head and records keep `read` aligned; `ring` keeps the bytes.
+        unsafe { self.ring.bytes().read_words(position, &mut out.bytes[at..]) };
+
+        let mut result = Ok(());
+        let mut run: Option<Run> = None;
+        while at < out.bytes.len() {
+            match self.check(&out.bytes[at..], end == lap_end) {
+                Ok(Checked::Record { stamp, len, span }) => {
+                    out.bytes[at + len..at + span].fill(0);
+                    at += span;
+                    self.read += span as u64;
+                    self.consumed += 1;
+                    self.stamp = stamp;
+                    self.wants_stamp = false;
+                    match &mut run {
+                        Some(run) if run.stamp == stamp => {
+                            run.end = at;
+                            run.records += 1;
+                            run.end_index = self.read;
+                        }
+                        _ => {
+                            let new = Run { stamp, end: at, records: 1, end_index: self.read };
+                            if let Some(run) = run.replace(new) {
+                                out.extend_run(reading, run);
+                            }
+                        }
+                    }
+                }
+                Ok(Checked::Pad) => {
+                    self.read = lap_end;
+                    break;
+                }
+                Err(refusal) => {
+                    result = Err(refusal);
+                    break;
+                }
+            }
+        }
+        out.bytes.truncate(at);
+        if let Some(run) = run {
+            out.extend_run(reading, run);
+        }
+        result
+    }
+
+    /// Checks the record at the start of `rest`, the copied bytes up to the head or, if
+    /// `to_lap_end`, to the end of the lap.
+    #[inline(always)]
+    fn check(&self, rest: &[u8], to_lap_end: bool) -> Result<Checked, Refusal> {
+        let word = |at: usize| -> Option<u64> {
+            Some(u64::from_le_bytes(*rest.get(at..)?.first_chunk()?))
+        };
+        let Some(header) = word(0).map(Header) else { return Err(Refusal::BadLength) };
+        let (len, span) = (header.len_untrusted() as usize, header.span_untrusted() as usize);
+        if header.id() == PAD {
+            let fills_lap = to_lap_end && len == rest.len() && header.flags() == 0;
+            return if fills_lap { Ok(Checked::Pad) } else { Err(Refusal::BadLength) };
+        }
+        if len < header.payload_offset() || len as u64 > record_len_max(self.ring.capacity_bytes())
+        {
+            return Err(Refusal::BadLength);
+        }
+        if span > rest.len() {
+            return Err(if to_lap_end { Refusal::SpansWrap } else { Refusal::BadLength });
+        }
+        if header.flags() & !FLAGS_KNOWN != 0 {
+            return Err(Refusal::ReservedFlags);
+        }
+        if header.id() >= DAEMON_IDS_FIRST {
+            return Err(Refusal::ReservedId);
+        }
+        let stamp = match header.is_stamped().then(|| word(HEADER_LEN as usize)).flatten() {
+            Some(stamp) if stamp < self.stamp => return Err(Refusal::StampDecreased),
+            Some(stamp) => stamp,
+            None if self.wants_stamp => return Err(Refusal::FirstRecordUnstamped),
+            None => self.stamp,
+        };
+        Ok(Checked::Record { stamp, len, span })
+    }
+}

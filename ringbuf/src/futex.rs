@@ -1,0 +1,74 @@
+//! Sleeping on a word of shared memory until another process changes it.
+//!
+//! The futexes are shared ones: the word may be mapped at different addresses. Reports nothing: a
+//! wait that was interrupted, came late or was not needed looks the same, and the caller looks at
+//! its condition again.
+
+#[cfg(loom)]
+pub use modelled::{wait, wake_all};
+#[cfg(not(loom))]
+pub use real::{wait, wake_all};
+
+#[cfg(not(loom))]
+mod real {
+    use std::time::Duration;
+
+    use crate::sync::AtomicU32;
+
+    /// Sleeps while `word` holds `expected`, for `timeout` at most. Changes `errno`.
+    pub fn wait(word: &AtomicU32, expected: u32, timeout: Duration) {
+        let timeout = libc::timespec {
+            tv_sec: timeout.as_secs().min(i32::MAX as u64) as libc::time_t,
+            tv_nsec: timeout.subsec_nanos() as libc::c_long,
+        };
+        // SAFETY: the kernel only reads the word and the timespec, and both references outlive the
+        // call.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                word.as_ptr(),
+                libc::FUTEX_WAIT,
+                expected,
+                &raw const timeout,
+                std::ptr::null::<u32>(),
+                0,
+            )
+        };
+    }
+
+    /// Wakes everyone who sleeps on `word`. Changes `errno`.
+    pub fn wake_all(word: &AtomicU32) {
+        // SAFETY: FUTEX_WAKE uses the address as a key and touches no memory.
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+    }
+}
+
+/// What the kernel promises, in loom's terms: the comparison and the falling asleep are one step
+/// under the lock that a wake takes too. No timeouts, so that a lost wake-up is a deadlock, which
+/// loom reports.
+#[cfg(loom)]
+mod modelled {
+    use std::time::Duration;
+
+    use loom::sync::{Condvar, Mutex};
+
+    use crate::sync::{AtomicU32, Ordering};
+
+    loom::lazy_static! {
+        static ref BUCKET: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+    }
+
+    /// Sleeps while `word` holds `expected`; returns at the next wake of any word.
+    pub fn wait(word: &AtomicU32, expected: u32, _timeout: Duration) {
+        let guard = BUCKET.0.lock().expect("a model does not panic under the lock");
+        if word.load(Ordering::SeqCst) == expected {
+            drop(BUCKET.1.wait(guard));
+        }
+    }
+
+    /// Wakes everyone who sleeps.
+    pub fn wake_all(_word: &AtomicU32) {
+        let _guard = BUCKET.0.lock().expect("a model does not panic under the lock");
+        BUCKET.1.notify_all();
+    }
+}

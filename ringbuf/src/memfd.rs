@@ -1,0 +1,62 @@
+//! Memory files: made, sealed and checked. Gives them no meaning.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use crate::segment::MapError;
+
+/// Neither shorter nor longer, ever again: a mapping of it cannot fault.
+pub(crate) const SEALS_SIZE: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+
+/// An empty memory file of `len_bytes`, all zero, not yet sealed.
+pub(crate) fn create(name: &CStr, len_bytes: u64) -> io::Result<OwnedFd> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the name is a C string that outlives the call.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call above made the descriptor, and nobody else knows it.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    let len = libc::off_t::try_from(len_bytes).map_err(io::Error::other)?;
+    // SAFETY: a system call on a descriptor that we own.
+    match unsafe { libc::ftruncate(fd.as_raw_fd(), len) } {
+        0 => Ok(fd),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Adds `seals`.
+pub(crate) fn seal(fd: &OwnedFd, seals: i32) -> io::Result<()> {
+    // SAFETY: a system call on a descriptor that we own.
+    match unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Refuses a descriptor that is not a memory file of exactly `len_bytes`, sealed against shrinking.
+pub(crate) fn check(fd: BorrowedFd<'_>, len_bytes: u64) -> Result<(), MapError> {
+    // SAFETY: a system call on a descriptor that the caller keeps open.
+    let seals = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) };
+    if seals < 0 || seals & libc::F_SEAL_SHRINK == 0 {
+        return Err(MapError::NotSealed);
+    }
+    let found = len_of(fd.as_fd())?;
+    if found != len_bytes {
+        return Err(MapError::Length { found, expected: len_bytes });
+    }
+    Ok(())
+}
+
+fn len_of(fd: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the kernel fills in the structure, which is as large as it expects.
+    if unsafe { libc::fstat(fd.as_raw_fd(), stat.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written.
+    let stat = unsafe { stat.assume_init() };
+    Ok(stat.st_size as u64)
+}

@@ -1,0 +1,383 @@
+//! The two small shared pages: the counter that every thread stamps from, and the mode word that
+//! tells one process what to do.
+//!
+//! ```text
+//! CounterPage  0  stamp u64     any producer adds      STAMP
+//!             64  doorbell u32  any producer adds      futex of the drain
+//!
+//! ModePage     0  generation u64     odd while the rest changes   MODE
+//!              8  mode u32           16  frames u64       32  stall_ns u64
+//!             12  overflow u32       24  skip_frames u64
+//!             64  drain_sleeping u32                      72  go u32  futex of the shim
+//! ```
+//!
+//! The counter page is writable by every application of a session: the daemon maps it, rings with
+//! it, and believes nothing that stands there. The mode page is written by the daemon alone; the
+//! descriptor that applications get cannot be mapped for writing.
+
+use std::time::Duration;
+
+use crate::futex;
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
+
+#[cfg(not(loom))]
+pub use maps::{CounterMap, ModeMap, ModeWriter};
+
+/// Bytes in each of the two pages' memory files.
+pub const PAGE_BYTES: u64 = 4096;
+/// How long a waiter waits for a daemon that releases nothing, unless told otherwise.
+pub const STALL_NS_DEFAULT: u64 = 2_000_000_000;
+
+/// The session's stamp counter and the drain's doorbell.
+#[repr(C)]
+pub struct CounterPage {
+    pub(crate) stamp: AtomicU64,
+    line_0: [u64; 7],
+    doorbell: AtomicU32,
+}
+
+impl CounterPage {
+    /// Takes the next stamp.
+    #[inline(always)]
+    pub fn next_stamp(&self) -> u64 {
+        // Relaxed: STAMP needs one variable's coherence and no more.
+        self.stamp.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
+    }
+
+    /// The newest stamp taken.
+    #[inline(always)]
+    pub fn newest_stamp(&self) -> u64 {
+        // Relaxed: as above.
+        self.stamp.load(Ordering::Relaxed)
+    }
+
+    /// Wakes the drain. Changes `errno`.
+    pub fn ring_doorbell(&self) {
+        // Relaxed: carries no data; heads are read with acquire, and a missed ring is allowed.
+        self.doorbell.fetch_add(1, Ordering::Relaxed);
+        futex::wake_all(&self.doorbell);
+    }
+
+    /// The doorbell's word: taken before the last look at the rings, given to
+    /// [`Self::wait_doorbell`] after it.
+    pub fn doorbell(&self) -> u32 {
+        // Relaxed: as above.
+        self.doorbell.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps until somebody rings since `seen` was read, or for `timeout`.
+    pub fn wait_doorbell(&self, seen: u32, timeout: Duration) {
+        futex::wait(&self.doorbell, seen, timeout);
+    }
+}
+
+/// What a process is to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Mode {
+    /// Record nothing.
+    #[default]
+    Idle = 0,
+    /// Record.
+    Capturing = 1,
+    /// Do not go on before the daemon says what to do.
+    Wait = 2,
+}
+
+impl Mode {
+    const fn of_word(word: u32) -> Self {
+        match word {
+            1 => Self::Capturing,
+            2 => Self::Wait,
+            _ => Self::Idle,
+        }
+    }
+}
+
+/// What a thread does when its ring is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Overflow {
+    /// Wait for room.
+    #[default]
+    Wait = 0,
+    /// Leave records out, and count them.
+    Drop = 1,
+}
+
+/// The settings of a [`ModePage`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ModeSettings {
+    /// What to do.
+    pub mode: Mode,
+    /// What to do when a ring is full.
+    pub overflow: Overflow,
+    /// Frames to record; 0 for no limit.
+    pub frames: u64,
+    /// Frames to let pass before.
+    pub skip_frames: u64,
+    /// Longest wait for a daemon that releases nothing, in nanoseconds.
+    pub stall_ns: u64,
+}
+
+impl Default for ModeSettings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Idle,
+            overflow: Overflow::Wait,
+            frames: 0,
+            skip_frames: 0,
+            stall_ns: STALL_NS_DEFAULT,
+        }
+    }
+}
+
+/// What the daemon tells one process.
+#[repr(C)]
+pub struct ModePage {
+    generation: AtomicU64,
+    mode: AtomicU32,
+    overflow: AtomicU32,
+    frames: AtomicU64,
+    skip_frames: AtomicU64,
+    stall_ns: AtomicU64,
+    line_0: [u64; 3],
+    drain_sleeping: AtomicU32,
+    line_1: u32,
+    go: AtomicU32,
+}
+
+impl ModePage {
+    /// The generation: changes with every change of the settings. One load, for the call path.
+    #[inline(always)]
+    pub fn generation(&self) -> u64 {
+        // MODE: pairs with the release in ModePage::publish.
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// The settings and their generation, all of one moment. `None` while they change: the old ones
+    /// hold, look again at the next safe point.
+    pub fn settings(&self) -> Option<(u64, ModeSettings)> {
+        let generation = self.generation();
+        // Relaxed: the fence and the second look at the generation tell whether these are of one
+        // moment.
+        let settings = ModeSettings {
+            mode: Mode::of_word(self.mode.load(Ordering::Relaxed)),
+            overflow: match self.overflow.load(Ordering::Relaxed) {
+                1 => Overflow::Drop,
+                _ => Overflow::Wait,
+            },
+            frames: self.frames.load(Ordering::Relaxed),
+            skip_frames: self.skip_frames.load(Ordering::Relaxed),
+            stall_ns: self.stall_ns.load(Ordering::Relaxed),
+        };
+        // MODE: pairs with the fence in ModePage::publish.
+        fence(Ordering::Acquire);
+        // Relaxed: the fence orders it.
+        let steady = self.generation.load(Ordering::Relaxed) == generation;
+        (steady && generation.is_multiple_of(2)).then_some((generation, settings))
+    }
+
+    /// Whether the drain says that it sleeps.
+    #[inline(always)]
+    pub fn drain_sleeps(&self) -> bool {
+        // Relaxed: a hint; a wake may be missed.
+        self.drain_sleeping.load(Ordering::Relaxed) != 0
+    }
+
+    /// The word that changes after every change of the settings, for [`Self::wait_go`].
+    pub fn go(&self) -> u32 {
+        // MODE: pairs with the release in ModePage::publish.
+        self.go.load(Ordering::Acquire)
+    }
+
+    /// Sleeps until the settings change since `seen` was read from [`Self::go`], or for `timeout`.
+    /// Changes `errno`.
+    pub fn wait_go(&self, seen: u32, timeout: Duration) {
+        futex::wait(&self.go, seen, timeout);
+    }
+
+    /// Changes the settings; one thread of the daemon alone, and only where the page is mapped for
+    /// writing. Returns the new generation, an even number.
+    fn publish(&self, settings: ModeSettings) -> u64 {
+        // Relaxed: we are the only writer.
+        let changing = self.generation.load(Ordering::Relaxed) | 1;
+        // Relaxed: the fence orders it before the settings.
+        self.generation.store(changing, Ordering::Relaxed);
+        // MODE: pairs with the fence in ModePage::settings.
+        fence(Ordering::Release);
+        // Relaxed: ordered by the fence before and the release after.
+        self.mode.store(settings.mode as u32, Ordering::Relaxed);
+        self.overflow.store(settings.overflow as u32, Ordering::Relaxed);
+        self.frames.store(settings.frames, Ordering::Relaxed);
+        self.skip_frames.store(settings.skip_frames, Ordering::Relaxed);
+        self.stall_ns.store(settings.stall_ns, Ordering::Relaxed);
+        let generation = changing.wrapping_add(1);
+        // MODE: pairs with the acquire in ModePage::generation.
+        self.generation.store(generation, Ordering::Release);
+        // MODE: pairs with the acquire in ModePage::go.
+        self.go.fetch_add(1, Ordering::Release);
+        futex::wake_all(&self.go);
+        generation
+    }
+
+    fn set_drain_sleeping(&self, sleeps: bool) {
+        // Relaxed: a hint; a wake may be missed.
+        self.drain_sleeping.store(u32::from(sleeps), Ordering::Relaxed);
+    }
+}
+
+#[cfg(not(loom))]
+mod maps {
+    use std::io;
+    use std::ops::Deref;
+    use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+    use memmap2::{MmapOptions, MmapRaw};
+
+    use super::{CounterPage, ModePage, ModeSettings, PAGE_BYTES};
+    use crate::memfd;
+    use crate::segment::MapError;
+
+    /// The counter page, mapped.
+    #[derive(Debug)]
+    pub struct CounterMap(MmapRaw);
+
+    impl CounterMap {
+        /// Makes a session's counter. The descriptor is for its applications.
+        pub fn create() -> io::Result<(Self, OwnedFd)> {
+            let fd = memfd::create(c"gapii-counter", PAGE_BYTES)?;
+            let map = map_writable(&fd)?;
+            memfd::seal(&fd, memfd::SEALS_SIZE)?;
+            Ok((Self(map), fd))
+        }
+
+        /// Maps the counter that a daemon sent.
+        pub fn map(fd: BorrowedFd<'_>) -> Result<Self, MapError> {
+            memfd::check(fd, PAGE_BYTES)?;
+            Ok(Self(map_writable(&fd)?))
+        }
+    }
+
+    impl Deref for CounterMap {
+        type Target = CounterPage;
+
+        fn deref(&self) -> &CounterPage {
+            // SAFETY: a page, mapped for writing while `self` lives and sealed against shrinking;
+            // every word of the type that anyone touches is an atomic.
+            unsafe { &*self.0.as_ptr().cast() }
+        }
+    }
+
+    /// The mode page as an application maps it: for reading.
+    #[derive(Debug)]
+    pub struct ModeMap(MmapRaw);
+
+    impl ModeMap {
+        /// Maps the mode page that a daemon sent.
+        pub fn map(fd: BorrowedFd<'_>) -> Result<Self, MapError> {
+            memfd::check(fd, PAGE_BYTES)?;
+            let map = MmapOptions::new().len(PAGE_BYTES as usize).map_raw_read_only(&fd)?;
+            Ok(Self(map))
+        }
+    }
+
+    impl Deref for ModeMap {
+        type Target = ModePage;
+
+        fn deref(&self) -> &ModePage {
+            // SAFETY: a page, mapped while `self` lives and sealed against shrinking; all its
+            // words are atomics, and what this type lends out only loads them.
+            unsafe { &*self.0.as_ptr().cast() }
+        }
+    }
+
+    /// The mode page as the daemon maps it: the only mapping that can write.
+    #[derive(Debug)]
+    pub struct ModeWriter(MmapRaw);
+
+    impl ModeWriter {
+        /// Makes one process' mode page, idle. The descriptor is for that process.
+        pub fn create() -> io::Result<(Self, OwnedFd)> {
+            let fd = memfd::create(c"gapii-mode", PAGE_BYTES)?;
+            let writer = Self(map_writable(&fd)?);
+            memfd::seal(&fd, memfd::SEALS_SIZE | libc::F_SEAL_FUTURE_WRITE)?;
+            writer.publish(ModeSettings::default());
+            Ok((writer, fd))
+        }
+
+        /// Changes the settings and wakes whoever waits for that. Returns the new generation.
+        /// One thread at a time: hence `&mut`.
+        pub fn set(&mut self, settings: ModeSettings) -> u64 {
+            self.publish(settings)
+        }
+
+        /// Says whether the drain sleeps on the doorbell.
+        pub fn set_drain_sleeping(&self, sleeps: bool) {
+            ModePage::set_drain_sleeping(self, sleeps);
+        }
+    }
+
+    impl Deref for ModeWriter {
+        type Target = ModePage;
+
+        fn deref(&self) -> &ModePage {
+            // SAFETY: a page, mapped for writing while `self` lives and sealed against shrinking;
+            // all its words are atomics.
+            unsafe { &*self.0.as_ptr().cast() }
+        }
+    }
+
+    fn map_writable(fd: &impl AsRawFd) -> io::Result<MmapRaw> {
+        MmapOptions::new().len(PAGE_BYTES as usize).map_raw(fd.as_raw_fd())
+    }
+}
+
+#[cfg(loom)]
+impl CounterPage {
+    /// A counter for a model.
+    pub fn modelled() -> Self {
+        Self { stamp: AtomicU64::new(0), line_0: [0; 7], doorbell: AtomicU32::new(0) }
+    }
+}
+
+#[cfg(loom)]
+impl ModePage {
+    /// A mode page for a model.
+    pub fn modelled() -> Self {
+        Self {
+            generation: AtomicU64::new(0),
+            mode: AtomicU32::new(0),
+            overflow: AtomicU32::new(0),
+            frames: AtomicU64::new(0),
+            skip_frames: AtomicU64::new(0),
+            stall_ns: AtomicU64::new(0),
+            line_0: [0; 3],
+            drain_sleeping: AtomicU32::new(0),
+            line_1: 0,
+            go: AtomicU32::new(0),
+        }
+    }
+
+    /// Changes the settings, as the daemon's writer does.
+    pub fn publish_modelled(&self, settings: ModeSettings) -> u64 {
+        self.publish(settings)
+    }
+}
+
+#[cfg(not(loom))]
+const _: () = {
+    use std::mem::{offset_of, size_of};
+    assert!(offset_of!(CounterPage, stamp) == 0);
+    assert!(offset_of!(CounterPage, doorbell) == 64);
+    assert!(offset_of!(ModePage, generation) == 0);
+    assert!(offset_of!(ModePage, mode) == 8);
+    assert!(offset_of!(ModePage, overflow) == 12);
+    assert!(offset_of!(ModePage, frames) == 16);
+    assert!(offset_of!(ModePage, skip_frames) == 24);
+    assert!(offset_of!(ModePage, stall_ns) == 32);
+    assert!(offset_of!(ModePage, drain_sleeping) == 64);
+    assert!(offset_of!(ModePage, go) == 72);
+    assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);
+    assert!(size_of::<ModePage>() as u64 <= PAGE_BYTES);
+};

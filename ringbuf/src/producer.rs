@@ -1,0 +1,314 @@
+//! Producer half of a ring: writes records and publishes them, one thread alone.
+//!
+//! The hot path is [`Producer::reserve`], [`Producer::publish`] and [`Producer::finish`]: no system
+//! call, no allocation, no panic. It believes nothing that would let it write outside its ring: the
+//! position is masked and no record crosses the end of a lap, whatever the shared words say.
+
+use std::time::{Duration, Instant};
+
+use crate::futex;
+use crate::layout::{Slot, record_len_max};
+use crate::pages::{CounterPage, ModePage};
+use crate::record::{HEADER_LEN, Header, PAD, RECORD_ALIGN};
+use crate::storage::{MappedBytes, RingBytes};
+use crate::sync::{Ordering, fence};
+
+/// A stamp that the counter never takes: with it as the last stamp, the next record says its own.
+const NO_STAMP: u64 = u64::MAX;
+/// Bytes a stamp adds to a record.
+const STAMP_LEN: u64 = 8;
+/// Indices are below this, so that sums of an index and a few ring lengths do not overflow.
+const INDEX_MAX: u64 = 1 << 62;
+
+/// The producing half of one ring. All bytes zero is a valid value: detached, no room for anything.
+///
+/// Plain private memory: it may lie in a page that `fork` wipes, and then a child is detached.
+#[repr(C)]
+pub struct Producer<B: RingBytes = MappedBytes> {
+    /// Index of the next record.
+    write: u64,
+    /// Index that a record may reach without asking again.
+    limit: u64,
+    bytes: B,
+    /// Ring size less one.
+    mask: u64,
+    slot: *const Slot,
+    counter: *const CounterPage,
+    mode: *const ModePage,
+    /// Stamp of the last record, or [`NO_STAMP`].
+    last_stamp: u64,
+    /// Records written, what [`Slot`] has as `produced`.
+    produced: u64,
+}
+
+const _: () = assert!(size_of::<Producer>() <= 128);
+
+/// Room for one record, not yet published.
+#[derive(Debug)]
+#[must_use = "a reservation that is not published is lost"]
+pub struct Reservation {
+    /// Where the payload goes; aligned to 8, and as long as the header said.
+    pub payload: *mut u8,
+    /// Index just past the record.
+    pub end: u64,
+}
+
+/// Whether a record fits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Room {
+    /// It fits: reserve again.
+    Ready,
+    /// Not before the consumer releases some: wait, or drop it.
+    Full,
+    /// Never: the producer is detached, the ring was refused, or the record is too long.
+    Never,
+}
+
+impl Producer {
+    /// A producer without a ring: all bytes zero.
+    pub const fn detached() -> Self {
+        Self::detached_at(MappedBytes(std::ptr::null_mut()))
+    }
+}
+
+impl<B: RingBytes> Producer<B> {
+    /// A producer without a ring.
+    pub const fn detached_at(bytes: B) -> Self {
+        Self {
+            write: 0,
+            limit: 0,
+            bytes,
+            mask: 0,
+            slot: std::ptr::null(),
+            counter: std::ptr::null(),
+            mode: std::ptr::null(),
+            last_stamp: 0,
+            produced: 0,
+        }
+    }
+
+    /// Goes on where the slot's last owner stopped; the first record will be stamped. False, and
+    /// detached as before, if the slot's indices are nonsense.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` are the `capacity_bytes` (a power of two) of the slot's ring; the caller has claimed
+    /// the slot and is its only producer; ring, slot and both pages stay mapped until the producer
+    /// is detached or never used again.
+    pub unsafe fn attach_at(
+        &mut self,
+        bytes: B,
+        capacity_bytes: u64,
+        slot: &Slot,
+        counter: &CounterPage,
+        mode: &ModePage,
+    ) -> bool {
+        // Relaxed: CLAIM has ordered the last owner's stores before ours.
+        let write = slot.head.load(Ordering::Relaxed);
+        let produced = slot.produced.load(Ordering::Relaxed);
+        if write >= INDEX_MAX || !write.is_multiple_of(RECORD_ALIGN as u64) {
+            return false;
+        }
+        // Relaxed: the consumer looks at it when the process is gone.
+        slot.finished.store(write, Ordering::Relaxed);
+        *self = Self {
+            write,
+            limit: 0,
+            bytes,
+            mask: capacity_bytes - 1,
+            slot,
+            counter,
+            mode,
+            last_stamp: NO_STAMP,
+            produced,
+        };
+        true
+    }
+
+    /// Leaves the ring; the slot stays claimed.
+    pub fn detach(&mut self) {
+        *self = Self::detached_at(self.bytes);
+    }
+
+    /// Leaves the ring and gives the slot back.
+    pub fn retire(&mut self) {
+        if let Some(slot) = self.slot() {
+            slot.retire();
+        }
+        self.detach();
+    }
+
+    /// Whether there is a ring.
+    #[inline(always)]
+    pub fn is_attached(&self) -> bool {
+        !self.slot.is_null()
+    }
+
+    /// The slot, while attached.
+    #[inline(always)]
+    pub fn slot(&self) -> Option<&Slot> {
+        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        unsafe { self.slot.as_ref() }
+    }
+
+    /// Longest payload a record of this ring takes; 0 while detached.
+    pub fn payload_len_max(&self) -> u64 {
+        record_len_max(self.mask + 1).saturating_sub(HEADER_LEN as u64 + STAMP_LEN)
+    }
+
+    /// Stamp of the last record of this ring; `None` before the first and after
+    /// [`Self::forget_stamp`].
+    pub fn last_stamp(&self) -> Option<u64> {
+        (self.is_attached() && self.last_stamp != NO_STAMP).then_some(self.last_stamp)
+    }
+
+    /// Makes the next record say its stamp, newest or not: after a gap, at the start of a capture.
+    pub fn forget_stamp(&mut self) {
+        self.last_stamp = NO_STAMP;
+    }
+
+    /// Takes a stamp and room for one record, and writes its header. `header` has the length without
+    /// a stamp word, and not [`STAMPED`](crate::record::STAMPED). `None` if there is no room at
+    /// hand: [`Self::make_room`] knows more. Nothing is taken then, no stamp either.
+    ///
+    /// # Safety
+    ///
+    /// What [`Self::attach_at`] asked for still holds. `header` claims at least 8 bytes.
+    #[inline(always)]
+    pub unsafe fn reserve(&mut self, header: Header) -> Option<Reservation> {
+        // Room for the stamp is asked for before the counter says whether there will be one.
+        if self.write + header.span_untrusted() + STAMP_LEN > self.limit {
+            return None;
+        }
+        // SAFETY: a limit above zero is set by `make_room`, attached, and cleared by `detach`.
+        let counter = unsafe { &*self.counter };
+        let position = self.write & self.mask;
+        // Relaxed, here and in `next_stamp`: STAMP needs one variable's coherence and no more.
+        if counter.stamp.load(Ordering::Relaxed) == self.last_stamp {
+            // SAFETY: `limit` is within the lap and within what was released.
+            unsafe { self.bytes.write_word(position, header.0) };
+            // SAFETY: a record is at least 8 bytes long, so its end is within the ring too.
+            let payload = unsafe { self.bytes.payload(position + HEADER_LEN as u64) };
+            return Some(Reservation { payload, end: self.write + header.span_untrusted() });
+        }
+        let header = header.with_stamp();
+        self.last_stamp = counter.next_stamp();
+        // SAFETY: as above, with the stamp's 8 bytes included.
+        unsafe { self.bytes.write_word(position, header.0) };
+        // SAFETY: as above.
+        unsafe { self.bytes.write_word(position + HEADER_LEN as u64, self.last_stamp) };
+        // SAFETY: as above.
+        let payload = unsafe { self.bytes.payload(position + HEADER_LEN as u64 + STAMP_LEN) };
+        Some(Reservation { payload, end: self.write + header.span_untrusted() })
+    }
+
+    /// Lets the consumer see the record. Never batched: the driver is called after this.
+    ///
+    /// # Safety
+    ///
+    /// `reservation` is this producer's last one, its payload is written, and nothing was published
+    /// since.
+    #[inline(always)]
+    pub unsafe fn publish(&mut self, reservation: Reservation) {
+        // A fork between the two detached us, if at all: a child does not publish.
+        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        let Some(slot) = (unsafe { self.slot.as_ref() }) else { return };
+        self.write = reservation.end;
+        self.produced += 1;
+        // ADOPT: pairs with the acquire in Consumer::head_of_dead.
+        slot.produced.store(self.produced, Ordering::Release);
+        // PUBLISH: pairs with the acquire in Consumer::head.
+        slot.head.store(self.write, Ordering::Release);
+    }
+
+    /// Says that the driver has returned from the command whose records are all published.
+    #[inline(always)]
+    pub fn finish(&self) {
+        if let Some(slot) = self.slot() {
+            // Relaxed: read when the process is gone, and then everything is seen.
+            slot.finished.store(self.write, Ordering::Relaxed);
+        }
+    }
+
+    /// Looks for room for a record of `len` bytes without a stamp word, after [`Self::reserve`]
+    /// found none at hand. Pads to the end of the lap where the record would cross it. Runs at least
+    /// once for every quarter of the ring, and then rings the doorbell if the drain sleeps.
+    #[cold]
+    #[inline(never)]
+    pub fn make_room(&mut self, len: u64) -> Room {
+        self.ring_doorbell();
+        let capacity = self.mask.wrapping_add(1);
+        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        let Some(slot) = (unsafe { self.slot.as_ref() }) else { return Room::Never };
+        let need = len.next_multiple_of(RECORD_ALIGN as u64).saturating_add(STAMP_LEN);
+        // Relaxed: a hint that saves a wait.
+        if need > record_len_max(capacity) || slot.refused.load(Ordering::Relaxed) != 0 {
+            return Room::Never;
+        }
+        // RELEASE: pairs with the release in Consumer::release.
+        let release = slot.release.load(Ordering::Acquire);
+        let used = self.write.wrapping_sub(release);
+        let lap_left = capacity - (self.write & self.mask);
+        let pad = if need > lap_left { lap_left } else { 0 };
+        if used > capacity || used + pad + need > capacity {
+            return Room::Full;
+        }
+        if pad > 0 {
+            let header = Header::new(PAD, 0, pad as u32);
+            // SAFETY: the whole rest of the lap is released: `used + pad` is within the ring.
+            unsafe { self.bytes.write_word(self.write & self.mask, header.0) };
+            self.write += pad;
+            // PUBLISH: pairs with the acquire in Consumer::head.
+            slot.head.store(self.write, Ordering::Release);
+        }
+        let lap_end = (self.write | self.mask) + 1;
+        let quarter = self.write + need.max(capacity / 4);
+        self.limit = (release + capacity).min(lap_end).min(quarter);
+        Room::Ready
+    }
+
+    /// Waits until a record of `len` bytes without a stamp word fits, for `timeout` at most. Counts
+    /// the wait in the slot. May return [`Room::Full`] early: the caller looks at its clock, and
+    /// whether the daemon still lives. Changes `errno`.
+    #[cold]
+    #[inline(never)]
+    pub fn wait_for_room(&mut self, len: u64, timeout: Duration) -> Room {
+        let started = Instant::now();
+        let room = self.sleep_for_room(len, timeout);
+        if let Some(slot) = self.slot() {
+            slot.count_wait(1, started.elapsed().as_nanos() as u64);
+        }
+        room
+    }
+
+    fn sleep_for_room(&mut self, len: u64, timeout: Duration) -> Room {
+        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        let Some(slot) = (unsafe { self.slot.as_ref() }) else { return Room::Never };
+        // Relaxed: the fence orders it. WAIT: pairs with the fence in Consumer::release.
+        slot.waiting.store(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        // Relaxed: if it is older than the release we look at next, the futex does not sleep.
+        let word = slot.release_word.load(Ordering::Relaxed);
+        let mut room = self.make_room(len);
+        if room == Room::Full {
+            futex::wait(&slot.release_word, word, timeout);
+            room = self.make_room(len);
+        }
+        // Relaxed: a wake too many does no harm.
+        slot.waiting.store(0, Ordering::Relaxed);
+        room
+    }
+
+    /// Wakes the drain if it says that it sleeps. May miss it; the drain sleeps 20 ms at most.
+    /// Changes `errno` when it does wake it.
+    pub fn ring_doorbell(&self) {
+        // SAFETY: null, or what `attach_at` was given; its caller keeps the page mapped.
+        let Some(mode) = (unsafe { self.mode.as_ref() }) else { return };
+        if !mode.drain_sleeps() {
+            return;
+        }
+        // SAFETY: attached, since `mode` is set.
+        let counter = unsafe { &*self.counter };
+        counter.ring_doorbell();
+    }
+}

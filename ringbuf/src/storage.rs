@@ -1,0 +1,84 @@
+//! Where the bytes of a ring are: in a mapping, or in the cells of a loom model.
+//!
+//! Both halves of a ring reach its bytes only through [`RingBytes`], so what the models check is
+//! what runs. Positions are byte offsets into the ring, always a multiple of 8.
+
+use crate::layout::Slot;
+use crate::sync::{AtomicU64, Ordering};
+
+/// The bytes of one ring.
+pub trait RingBytes: Copy {
+    /// Writes one word.
+    ///
+    /// # Safety
+    ///
+    /// The word lies in the ring, the ring is still there, and it is the producer's turn: the
+    /// consumer has released the word and nobody else writes it.
+    unsafe fn write_word(self, position: u64, word: u64);
+
+    /// Copies `out.len()` bytes, a multiple of 8, out of the ring.
+    ///
+    /// # Safety
+    ///
+    /// The range lies in the ring and the ring is still there. The bytes may change meanwhile.
+    unsafe fn read_words(self, position: u64, out: &mut [u8]);
+
+    /// Where a payload at `position` is written. Not for models, which have no bytes.
+    ///
+    /// # Safety
+    ///
+    /// The position lies in the ring and the ring is still there.
+    unsafe fn payload(self, position: u64) -> *mut u8;
+}
+
+/// One ring as its consumer holds it: it stays where it is as long as the value lives.
+pub trait Ring {
+    /// How to reach the bytes.
+    type Bytes: RingBytes;
+
+    /// The ring's words.
+    fn slot(&self) -> &Slot;
+
+    /// The ring's bytes: [`Self::capacity_bytes`] of them, readable while `self` lives.
+    fn bytes(&self) -> Self::Bytes;
+
+    /// Size of the ring, a power of two; the same at every call, and never read from shared memory.
+    fn capacity_bytes(&self) -> u64;
+}
+
+/// A ring in a mapping: the address of its first byte. Null (all zero) where there is none.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct MappedBytes(pub(crate) *mut u8);
+
+impl RingBytes for MappedBytes {
+    #[inline(always)]
+    unsafe fn write_word(self, position: u64, word: u64) {
+        // SAFETY: the caller says that the word lies in the ring.
+        let at = unsafe { self.0.add(position as usize) }.cast::<u64>();
+        // SAFETY: in the ring, by the caller's word; aligned, because rings start at a page and
+        // positions are multiples of 8; the producer's own until it is published.
+        unsafe { at.write(word) };
+    }
+
+    unsafe fn read_words(self, position: u64, out: &mut [u8]) {
+        // SAFETY: the caller says that the range lies in the ring.
+        let first = unsafe { self.0.add(position as usize) }.cast::<AtomicU64>();
+        for (index, chunk) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            // SAFETY: still in the caller's range: `index` counts the words of `out`.
+            let word = unsafe { first.add(index) };
+            // SAFETY: in the ring and aligned, as above. An atomic, because a producer that breaks
+            // the rules may be writing it now.
+            let word = unsafe { &*word };
+            // Relaxed: PUBLISH has ordered what a lawful producer wrote; of an unlawful one any
+            // word will do, the copy is checked.
+            *chunk = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn payload(self, position: u64) -> *mut u8 {
+        // SAFETY: the caller says that the position lies in the ring.
+        unsafe { self.0.add(position as usize) }
+    }
+}
