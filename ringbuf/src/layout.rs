@@ -261,6 +261,12 @@ impl Slot {
         }
     }
 
+    /// Index below which the consumer says that ring space is free again.
+    pub fn released_untrusted(&self) -> u64 {
+        // Relaxed: tells a waiter that there is progress; make_room takes the edge.
+        self.release.load(Ordering::Relaxed)
+    }
+
     /// Counts what the owner did not write. Only the slot's owner may call this.
     pub fn count_dropped(&self, records: u64, calls: u64, bytes: u64) {
         add(&self.dropped_records, records);

@@ -167,6 +167,11 @@ impl<B: RingBytes> Producer<B> {
         self.last_stamp = NO_STAMP;
     }
 
+    /// Makes the next [`Self::reserve`] miss, so that [`Self::make_room`] decides first.
+    pub fn forget_room(&mut self) {
+        self.limit = 0;
+    }
+
     /// Takes a stamp and room for one record, and writes its header. `header` has the length without
     /// a stamp word, and not [`STAMPED`](crate::record::STAMPED). `None` if there is no room at
     /// hand: [`Self::make_room`] knows more. Nothing is taken then, no stamp either.
