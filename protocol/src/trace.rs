@@ -9,16 +9,31 @@
 //!
 //! Opens no file and decides when nothing is written. docs/trace-format.md is the specification.
 
+pub mod assembler;
 pub mod block;
+pub mod census;
+pub mod command;
 pub mod description;
 pub mod footer;
 pub mod frame;
 pub mod header;
 pub mod index;
+pub mod info;
+pub mod json;
 pub mod meta;
+pub mod reader;
+pub mod record;
+pub mod scan;
+pub mod tracker;
+pub mod value;
+pub mod verify;
 
 pub use block::{BlockDecoder, BlockEncoder, encode_block};
+pub use command::Command;
 pub use description::Description;
 pub use footer::Footer;
 pub use header::TraceHeader;
 pub use index::{BlockEntry, TraceIndex};
+pub use info::Info;
+pub use reader::{Commands, Tail, TraceReader};
+pub use verify::{Verification, verify};

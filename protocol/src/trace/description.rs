@@ -73,6 +73,9 @@ pub struct Group {
     pub name: String,
     /// Sorted by value.
     pub values: Vec<(u64, String)>,
+    /// The group that knows the values this one leaves out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<u16>,
 }
 
 impl Description {
@@ -122,9 +125,25 @@ impl Description {
         &self.groups
     }
 
-    /// The name of `value` in the group at this index.
+    /// The name of `value` in the group at this index, or in the group it falls back to.
     pub fn enum_name(&self, group: u16, value: u64) -> Option<&str> {
-        self.groups.get(usize::from(group))?.name_of(value)
+        let group = self.groups.get(usize::from(group))?;
+        group.name_of(value).or_else(|| {
+            let fallback = self.groups.get(usize::from(group.fallback?))?;
+            fallback.name_of(value)
+        })
+    }
+
+    /// The names of the bits of `value` in the group at this index, lowest first, and the bits that
+    /// have no name. A name of the whole value stands alone.
+    pub fn bit_names(&self, group: u16, value: u64) -> (Vec<&str>, u64) {
+        let Some(group) = self.groups.get(usize::from(group)) else { return (Vec::new(), value) };
+        if let Some(name) = group.name_of(value) {
+            return (vec![name], 0);
+        }
+        let bits = group.values.iter().filter(|(bit, _)| bit.is_power_of_two() && value & bit != 0);
+        let named = bits.clone().fold(0, |named, (bit, _)| named | bit);
+        (bits.map(|(_, name)| name.as_str()).collect(), value & !named)
     }
 }
 
@@ -184,7 +203,7 @@ impl From<&desc::ParamDesc> for Param {
 impl From<&desc::EnumGroup> for Group {
     fn from(group: &desc::EnumGroup) -> Self {
         let values = group.values.iter().map(|(value, name)| (*value, (*name).to_owned()));
-        Self { name: group.name.to_owned(), values: values.collect() }
+        Self { name: group.name.to_owned(), values: values.collect(), fallback: group.fallback }
     }
 }
 

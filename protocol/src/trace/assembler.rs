@@ -1,0 +1,583 @@
+//! Makes commands of records: pairs enter with leave, gathers observations that came in pieces, and
+//! puts commands in the order in which they take effect.
+//!
+//! A command is handed out when its leave record has been seen, and no command before those that
+//! took effect earlier. What has to wait is held within limits; nothing is held by a thread that
+//! has no command open. Reads no file: blocks are given to it.
+
+use std::collections::VecDeque;
+
+use super::command::Command;
+use super::description::Description;
+use super::meta::{Chunk, InFlight, Meta};
+use super::record::{Located, RecordError, locate};
+use super::tracker::{Place, TrackError, Tracker};
+use super::value::Gathered;
+use crate::atom::{EFFECT, LEAVE, LEAVES, META_FIRST};
+
+/// How much an [`Assembler`] holds of commands that are not complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Commands that wait for an earlier one.
+    pub held_commands: usize,
+    /// Bytes of records and observations, those of the block being read not counted.
+    pub held_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { held_commands: 1 << 19, held_bytes: 1 << 30 }
+    }
+}
+
+/// What was not as a whole trace has it. Cut ends and reading from the middle cause these too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+pub struct Anomalies {
+    /// Leave records whose enter record was not read.
+    pub orphan_leaves: u64,
+    /// Commands whose leave record never came, though their thread went on.
+    pub missing_leaves: u64,
+    /// Commands handed out without their leave record because too much waited for it.
+    pub late_leaves: u64,
+    /// Observations of which a piece is missing or that exceeded the limits.
+    pub broken_observations: u64,
+}
+
+/// Why a block's content is not a stream.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum StreamError {
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error("record at byte {at} of the block: {why}")]
+    Track { at: usize, why: TrackError },
+}
+
+/// What [`Assembler::advance`] came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Advance {
+    /// [`Assembler::command`] has the next command.
+    Command,
+    /// The block is used up: [`Assembler::refill`] or [`Assembler::finish`].
+    NeedsBlock,
+    /// There are no more commands.
+    Done,
+}
+
+/// Makes commands of the blocks it is given.
+pub struct Assembler {
+    limits: Limits,
+    tracker: Tracker,
+    raw: Vec<u8>,
+    at: usize,
+    lanes: Vec<Lane>,
+    /// In order of effect.
+    queue: VecDeque<Held>,
+    /// Commands that have left `queue` at its front, ever.
+    popped: u64,
+    /// Commands that were open at the end, or too long.
+    aside: VecDeque<Held>,
+    current: Held,
+    ends_in_flight: Vec<InFlight>,
+    held_bytes: usize,
+    finished: bool,
+    anomalies: Anomalies,
+}
+
+/// A thread's command that is not complete, and the pieces for its next record.
+#[derive(Default)]
+struct Lane {
+    open: Open,
+    gathered: Vec<Gathered>,
+}
+
+/// A thread's last command.
+#[derive(Default)]
+enum Open {
+    /// Complete, or there was none.
+    #[default]
+    None,
+    /// Takes effect at leave.
+    Entered(Box<Held>),
+    /// Took effect at enter; in the queue at this place, counted from the stream's start.
+    Queued(u64),
+    /// The same, has no leave record, and may be the one that was in flight at the end.
+    Suspect(u64),
+    /// Was in the queue for too long.
+    Aside,
+}
+
+/// A command and where its bytes are.
+#[derive(Default)]
+struct Held {
+    seq: Option<u64>,
+    enter_stamp: Option<u64>,
+    leave_stamp: Option<u64>,
+    context: u64,
+    frame: u64,
+    process: u32,
+    thread: u32,
+    id: u16,
+    ready: bool,
+    in_flight: bool,
+    /// Was set aside; only its place in the queue is left.
+    vacant: bool,
+    enter: Span,
+    leave: Span,
+    gathered_in: Vec<Gathered>,
+    gathered_out: Vec<Gathered>,
+}
+
+/// Bytes of a record's payload.
+#[derive(Default)]
+enum Span {
+    #[default]
+    None,
+    /// In the block that is being read.
+    Block { start: u32, end: u32 },
+    /// Of a block before it.
+    Own(Box<[u8]>),
+}
+
+impl Assembler {
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            tracker: Tracker::default(),
+            raw: Vec::new(),
+            at: 0,
+            lanes: Vec::new(),
+            queue: VecDeque::new(),
+            popped: 0,
+            aside: VecDeque::new(),
+            current: Held::default(),
+            ends_in_flight: Vec::new(),
+            held_bytes: 0,
+            finished: false,
+            anomalies: Anomalies::default(),
+        }
+    }
+
+    /// What the stream's END record says is in flight, for a reader that can look ahead. Without it
+    /// a command that has no leave record is taken to have returned.
+    pub fn expect_in_flight(&mut self, in_flight: Vec<InFlight>) {
+        self.ends_in_flight = in_flight;
+        self.ends_in_flight.sort_by_key(|ended| ended.thread);
+    }
+
+    /// Gives it the next block: `fill` replaces the content of the buffer.
+    pub fn refill<E>(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        self.own_held();
+        self.current = Held::default();
+        self.at = 0;
+        self.raw.clear();
+        let filled = fill(&mut self.raw);
+        if filled.is_err() {
+            self.raw.clear();
+        }
+        self.tracker.begin_block();
+        filled
+    }
+
+    /// There are no more blocks: what is open will stay so.
+    pub fn finish(&mut self) {
+        if std::mem::replace(&mut self.finished, true) {
+            return;
+        }
+        for index in 0..self.lanes.len() {
+            match std::mem::take(&mut self.lanes[index].open) {
+                Open::Entered(held) => self.aside.push_back(Held { in_flight: true, ..*held }),
+                Open::Queued(place) => self.set_aside(place, true),
+                Open::Suspect(place) => self.set_aside(place, self.tracker.end().is_some()),
+                Open::Aside | Open::None => {}
+            }
+        }
+        self.aside.make_contiguous().sort_by_key(|held| (held.enter_stamp, held.thread));
+    }
+
+    /// Goes on to the next command. After an error the rest of the block is passed over.
+    pub fn advance(&mut self) -> Result<Advance, StreamError> {
+        self.release_current();
+        loop {
+            if self.queue.len() > self.limits.held_commands {
+                self.force_front();
+            }
+            if self.queue.front().is_some_and(|held| held.ready) {
+                self.popped += 1;
+                self.current = self.queue.pop_front().unwrap_or_default();
+                if self.current.vacant {
+                    continue;
+                }
+                return Ok(Advance::Command);
+            }
+            if self.finished {
+                return Ok(self.advance_aside());
+            }
+            if self.at >= self.raw.len() {
+                return Ok(Advance::NeedsBlock);
+            }
+            let at = self.at;
+            match self.step() {
+                Ok(None) => {}
+                Ok(Some(held)) => {
+                    self.current = held;
+                    return Ok(Advance::Command);
+                }
+                Err(error) => {
+                    self.at = self.raw.len();
+                    return Err(match error {
+                        StreamError::Track { why, .. } => StreamError::Track { at, why },
+                        other => other,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The command that [`Self::advance`] came to.
+    pub fn command<'a>(&'a self, description: &'a Description) -> Command<'a> {
+        let held = &self.current;
+        let process = self.tracker.process_at(held.process);
+        let thread = self.tracker.thread_at(held.thread);
+        Command {
+            seq: held.seq,
+            process: held.process,
+            pid: process.map_or(0, |process| process.pid),
+            thread: held.thread,
+            tid: thread.map_or(0, |thread| thread.tid),
+            context: held.context,
+            frame: held.frame,
+            enter_stamp: held.enter_stamp,
+            leave_stamp: held.leave_stamp,
+            in_flight: held.in_flight,
+            id: held.id,
+            function: description.function(held.id),
+            description,
+            enter: held.enter.bytes(&self.raw),
+            gathered_in: &held.gathered_in,
+            leave: held.leave.bytes(&self.raw),
+            gathered_out: &held.gathered_out,
+        }
+    }
+
+    /// Whether commands that took effect wait for their own leave record or an earlier command's.
+    pub fn holds_commands(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// State as of the last record that was read, which may be ahead of the last command.
+    pub fn tracker(&self) -> &Tracker {
+        &self.tracker
+    }
+
+    pub fn anomalies(&self) -> Anomalies {
+        self.anomalies
+    }
+
+    /// Takes one record. Returns the command it completes if that is next in order.
+    #[inline]
+    fn step(&mut self) -> Result<Option<Held>, StreamError> {
+        let record = locate(&self.raw, self.at)?;
+        self.at = record.next;
+        if record.header.id() >= META_FIRST {
+            self.meta(&record)?;
+            return Ok(None);
+        }
+        let place = self.tracker.command(record.header, record.stamp).map_err(tracked)?;
+        if self.lanes.len() <= place.thread as usize {
+            self.lanes.resize_with(place.thread as usize + 1, Lane::default);
+        }
+        let held = if record.header.flags() & LEAVE != 0 {
+            self.leave(&record, place)
+        } else {
+            self.enter(&record, place)
+        };
+        Ok(match held {
+            Some(held) if self.queue.is_empty() && held.ready => Some(held),
+            Some(held) => {
+                self.queue.push_back(held);
+                None
+            }
+            None => None,
+        })
+    }
+
+    fn enter(&mut self, record: &Located, place: Place) -> Option<Held> {
+        let lane = &mut self.lanes[place.thread as usize];
+        if !matches!(lane.open, Open::None) {
+            self.abandon(place.thread);
+        }
+        let lane = &mut self.lanes[place.thread as usize];
+        let mut held = Held {
+            seq: place.seq,
+            enter_stamp: Some(place.stamp),
+            context: place.context,
+            frame: place.frame,
+            process: place.process,
+            thread: place.thread,
+            id: record.header.id(),
+            ready: true,
+            enter: Span::of(record),
+            gathered_in: std::mem::take(&mut lane.gathered),
+            ..Held::default()
+        };
+        let flags = record.header.flags();
+        if flags & LEAVES == 0 {
+            if !self.ends_in_flight.is_empty() && self.is_suspect(&held) {
+                held.ready = false;
+                self.lanes[place.thread as usize].open = Open::Suspect(self.next_place());
+            }
+            return Some(held);
+        }
+        held.ready = false;
+        if flags & EFFECT != 0 {
+            self.lanes[place.thread as usize].open = Open::Queued(self.next_place());
+            return Some(held);
+        }
+        self.lanes[place.thread as usize].open = Open::Entered(Box::new(held));
+        None
+    }
+
+    fn leave(&mut self, record: &Located, place: Place) -> Option<Held> {
+        let lane = &mut self.lanes[place.thread as usize];
+        let gathered = std::mem::take(&mut lane.gathered);
+        match std::mem::take(&mut lane.open) {
+            Open::Entered(held) if held.id == record.header.id() => {
+                let mut held = *held;
+                (held.seq, held.frame) = (place.seq, place.frame);
+                held.complete(record, place, gathered);
+                Some(held)
+            }
+            Open::Queued(at) if self.queued(at).is_some_and(|h| h.id == record.header.id()) => {
+                if let Some(held) = self.queued(at) {
+                    held.complete(record, place, gathered);
+                }
+                None
+            }
+            Open::Aside => {
+                self.release(&gathered);
+                None
+            }
+            other => {
+                self.lanes[place.thread as usize].open = other;
+                self.orphan(record, place, gathered)
+            }
+        }
+    }
+
+    /// A leave record whose enter record was not read: a command if it took effect here.
+    #[cold]
+    fn orphan(&mut self, record: &Located, place: Place, gathered: Vec<Gathered>) -> Option<Held> {
+        self.anomalies.orphan_leaves += 1;
+        self.abandon(place.thread);
+        if place.seq.is_none() {
+            self.release(&gathered);
+            return None;
+        }
+        let mut held = Held {
+            seq: place.seq,
+            context: place.context,
+            frame: place.frame,
+            process: place.process,
+            thread: place.thread,
+            id: record.header.id(),
+            ..Held::default()
+        };
+        held.complete(record, place, gathered);
+        Some(held)
+    }
+
+    /// The thread goes on: its open command will have no leave record.
+    fn abandon(&mut self, thread: u32) {
+        match std::mem::take(&mut self.lanes[thread as usize].open) {
+            Open::None => {}
+            Open::Suspect(place) => {
+                if let Some(held) = self.queued(place) {
+                    held.ready = true;
+                }
+            }
+            Open::Queued(place) => {
+                self.anomalies.missing_leaves += 1;
+                if let Some(held) = self.queued(place) {
+                    held.ready = true;
+                }
+            }
+            Open::Entered(mut held) => {
+                self.anomalies.missing_leaves += 1;
+                held.ready = true;
+                self.queue.push_back(*held);
+            }
+            Open::Aside => {
+                for held in self.aside.iter_mut().filter(|held| held.thread == thread) {
+                    held.in_flight = false;
+                }
+            }
+        }
+    }
+
+    fn meta(&mut self, record: &Located) -> Result<(), StreamError> {
+        let payload = &self.raw[record.payload_start..record.payload_end];
+        let meta = self.tracker.meta(record.header, record.stamp, payload).map_err(tracked)?;
+        let Meta::Chunk(chunk) = meta else { return Ok(()) };
+        let Some(thread) = self.tracker.current() else { return Ok(()) };
+        if self.lanes.len() <= thread as usize {
+            self.lanes.resize_with(thread as usize + 1, Lane::default);
+        }
+        let gathered = &mut self.lanes[thread as usize].gathered;
+        if !gather(gathered, &chunk, &mut self.held_bytes, self.limits.held_bytes) {
+            self.anomalies.broken_observations += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether END says that this command, or one just like it, was in flight.
+    fn is_suspect(&self, held: &Held) -> bool {
+        self.ended_in_flight(held.thread)
+            .is_some_and(|ended| ended.id == held.id && Some(ended.stamp) == held.enter_stamp)
+    }
+
+    fn ended_in_flight(&self, thread: u32) -> Option<&InFlight> {
+        let at = self.ends_in_flight.binary_search_by_key(&thread, |ended| ended.thread).ok()?;
+        self.ends_in_flight.get(at)
+    }
+
+    /// The place in the queue, counted from the stream's start, that the next command gets.
+    fn next_place(&self) -> u64 {
+        self.popped + self.queue.len() as u64
+    }
+
+    fn queued(&mut self, place: u64) -> Option<&mut Held> {
+        let index = place.checked_sub(self.popped)?;
+        self.queue.get_mut(usize::try_from(index).ok()?)
+    }
+
+    /// Takes a command out of the queue's order, to be handed out after all others.
+    fn set_aside(&mut self, place: u64, in_flight: bool) {
+        let Some(held) = self.queued(place) else { return };
+        held.ready = true;
+        if !in_flight {
+            return;
+        }
+        // Its place stays, empty, so that the places of others stay true.
+        let vacant = Held { ready: true, vacant: true, ..Held::default() };
+        let mut aside = std::mem::replace(held, vacant);
+        aside.in_flight = true;
+        self.aside.push_back(aside);
+    }
+
+    /// Too much waits for the front of the queue.
+    #[cold]
+    fn force_front(&mut self) {
+        let Some(front) = self.queue.front_mut() else { return };
+        if std::mem::replace(&mut front.ready, true) {
+            return;
+        }
+        let thread = front.thread;
+        self.lanes[thread as usize].open = Open::Aside;
+        match self.ended_in_flight(thread) {
+            Some(_) => self.set_aside(self.popped, true),
+            None => self.anomalies.late_leaves += 1,
+        }
+    }
+
+    fn advance_aside(&mut self) -> Advance {
+        match self.aside.pop_front() {
+            Some(held) => {
+                self.current = held;
+                Advance::Command
+            }
+            None => Advance::Done,
+        }
+    }
+
+    /// Copies what is held of the block that is about to go.
+    fn own_held(&mut self) {
+        let entered = self.lanes.iter_mut().filter_map(|lane| match &mut lane.open {
+            Open::Entered(held) => Some(held.as_mut()),
+            _ => None,
+        });
+        for held in self.queue.iter_mut().chain(&mut self.aside).chain(entered) {
+            for span in [&mut held.enter, &mut held.leave] {
+                let Span::Block { start, end } = *span else { continue };
+                let len = (end - start) as usize;
+                if self.held_bytes + len > self.limits.held_bytes {
+                    self.anomalies.broken_observations += 1;
+                    *span = Span::None;
+                    continue;
+                }
+                self.held_bytes += len;
+                *span = Span::Own(self.raw[start as usize..end as usize].into());
+            }
+        }
+    }
+
+    fn release_current(&mut self) {
+        let held = std::mem::take(&mut self.current);
+        let own = [&held.enter, &held.leave].map(|span| match span {
+            Span::Own(bytes) => bytes.len(),
+            _ => 0,
+        });
+        self.held_bytes = self.held_bytes.saturating_sub(own[0] + own[1]);
+        self.release(&held.gathered_in);
+        self.release(&held.gathered_out);
+    }
+
+    fn release(&mut self, gathered: &[Gathered]) {
+        let bytes: usize = gathered.iter().map(|whole| whole.bytes.len() + GATHERED_BYTES).sum();
+        self.held_bytes = self.held_bytes.saturating_sub(bytes);
+    }
+}
+
+impl Held {
+    fn complete(&mut self, record: &Located, place: Place, gathered: Vec<Gathered>) {
+        self.leave_stamp = Some(place.stamp);
+        self.leave = Span::of(record);
+        self.gathered_out = gathered;
+        self.ready = true;
+    }
+}
+
+impl Span {
+    fn of(record: &Located) -> Self {
+        Self::Block { start: record.payload_start as u32, end: record.payload_end as u32 }
+    }
+
+    fn bytes<'a>(&'a self, raw: &'a [u8]) -> Option<&'a [u8]> {
+        match self {
+            Self::None => None,
+            Self::Block { start, end } => raw.get(*start as usize..*end as usize),
+            Self::Own(bytes) => Some(bytes),
+        }
+    }
+}
+
+/// What an observation counts for besides its bytes.
+const GATHERED_BYTES: usize = size_of::<Gathered>();
+
+/// Adds a piece to the observations of a thread's next record. Returns false when that leaves one
+/// incomplete: the piece does not continue it, or `held` would exceed `limit`.
+fn gather(all: &mut Vec<Gathered>, chunk: &Chunk<'_>, held: &mut usize, limit: usize) -> bool {
+    if chunk.offset == 0 || all.is_empty() {
+        if *held + GATHERED_BYTES > limit {
+            return false;
+        }
+        *held += GATHERED_BYTES;
+        all.push(Gathered { total: chunk.total, bytes: Vec::new(), broken: chunk.offset != 0 });
+    }
+    let Some(last) = all.last_mut() else { return false };
+    let len = last.bytes.len() + chunk.bytes.len();
+    let continues = last.bytes.len() as u64 == chunk.offset && last.total == chunk.total;
+    let fits = len as u64 <= last.total && *held + chunk.bytes.len() <= limit;
+    if !last.broken && continues && fits {
+        last.bytes.extend_from_slice(chunk.bytes);
+        *held += chunk.bytes.len();
+        return true;
+    }
+    *held -= last.bytes.len();
+    last.bytes = Vec::new();
+    last.broken = true;
+    false
+}
+
+fn tracked(why: TrackError) -> StreamError {
+    StreamError::Track { at: 0, why }
+}

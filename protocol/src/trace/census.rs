@@ -1,0 +1,177 @@
+//! Counts what blocks hold, record by record, and notes where they contradict each other.
+//!
+//! Looks at no arguments and pairs no records; that is the assembler's.
+
+use std::collections::BTreeMap;
+
+use super::description::Description;
+use super::index::FrameEnd;
+use super::meta::Meta;
+use super::record::{Record, Records};
+use super::tracker::Tracker;
+use super::verify::{Problem, ProblemKind};
+use crate::atom::{EFFECT, FRAME_END, META_FIRST};
+
+/// What the blocks so far hold.
+#[derive(Default)]
+pub struct Census {
+    tracker: Tracker,
+    pub blocks: u64,
+    pub raw_bytes: u64,
+    /// Records that came from applications.
+    pub records: u64,
+    /// Commands that took effect.
+    pub calls: u64,
+    /// Ends of frames, in order.
+    pub frame_ends: Vec<FrameEnd>,
+    pub threads: BTreeMap<u32, ThreadCount>,
+    /// Function ids that occur, and how many enter records each has.
+    pub functions: BTreeMap<u16, u64>,
+    pub problems: Vec<Problem>,
+}
+
+/// What the blocks so far hold of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreadCount {
+    pub records: u64,
+    /// What its gaps say was lost.
+    pub lost_records: u64,
+    pub lost_calls: u64,
+    pub lost_bytes: u64,
+    stamp: Option<u64>,
+}
+
+impl Census {
+    /// Counts the block whose records are `raw`.
+    pub fn block(&mut self, raw: &[u8], description: &Description) {
+        self.tracker.begin_block();
+        self.raw_bytes += raw.len() as u64;
+        for record in Records::new(raw) {
+            let counted = match record {
+                Ok(record) => self.record(&record, description),
+                Err(error) => Err(error.to_string()),
+            };
+            if let Err(message) = counted {
+                self.problem(ProblemKind::Structure, message);
+                break;
+            }
+        }
+        self.blocks += 1;
+    }
+
+    pub fn tracker(&self) -> &Tracker {
+        &self.tracker
+    }
+
+    fn record(&mut self, record: &Record<'_>, description: &Description) -> Result<(), String> {
+        let at = record.start;
+        let named = |error: super::tracker::TrackError| format!("record at byte {at}: {error}");
+        if record.header.id() >= META_FIRST {
+            return self.meta(record).map_err(named);
+        }
+        let place = self.tracker.command(record.header, record.stamp).map_err(named)?;
+        self.count_record(place.thread, place.stamp);
+        self.calls += u64::from(record.header.flags() & EFFECT != 0);
+        if record.header.flags() & FRAME_END != 0 {
+            let (process, block) = (place.process, self.blocks as u32);
+            self.frame_ends.push(FrameEnd { process, frame: place.frame, block });
+        }
+        if record.header.flags() & crate::atom::LEAVE == 0 {
+            *self.functions.entry(record.header.id()).or_default() += 1;
+        }
+        if description.function(record.header.id()).is_none() {
+            let message = format!("function {} is not described", record.header.id());
+            self.problem(ProblemKind::Structure, message);
+        }
+        Ok(())
+    }
+
+    fn meta(&mut self, record: &Record<'_>) -> Result<(), super::tracker::TrackError> {
+        self.contradictions(record);
+        let seq = self.tracker.seq();
+        let meta = self.tracker.meta(record.header, record.stamp, record.payload)?;
+        match meta {
+            Meta::Block(block) => self.block_record(record, block, seq),
+            Meta::Thread(_) | Meta::Context(_) | Meta::Chunk(_) | Meta::CaptureEnd(_) => {
+                self.count_current_thread();
+            }
+            Meta::Gap(gap) => {
+                self.count_current_thread();
+                if let Some(thread) = self.tracker.current() {
+                    let count = self.threads.entry(thread).or_default();
+                    count.lost_records = count.lost_records.saturating_add(gap.records);
+                    count.lost_calls = count.lost_calls.saturating_add(gap.calls);
+                    count.lost_bytes = count.lost_bytes.saturating_add(gap.bytes);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn block_record(&mut self, record: &Record<'_>, block: super::meta::Block, seq: u64) {
+        if record.start != 0 {
+            let message = format!("a block begins at byte {} of another", record.start);
+            self.problem(ProblemKind::Structure, message);
+        }
+        if block.number != self.blocks {
+            let message = format!("block {} calls itself {}", self.blocks, block.number);
+            self.problem(ProblemKind::Sequence, message);
+        }
+        if block.first_seq != seq {
+            let message = format!("block begins at seq {}, {seq} is next", block.first_seq);
+            self.problem(ProblemKind::Sequence, message);
+        }
+    }
+
+    /// Whether a record that restates something says what the records before it came to.
+    fn contradictions(&mut self, record: &Record<'_>) {
+        let message = match Meta::decode(record.header.id(), record.payload) {
+            Ok(Meta::Process(process)) => {
+                let known = self.tracker.process_at(process.process);
+                known
+                    .filter(|known| (known.pid, known.frames) != (process.pid, process.frames))
+                    .map(|_| {
+                        format!("process {} is restated otherwise than it is", process.process)
+                    })
+            }
+            Ok(Meta::ThreadState(state)) => {
+                let known = self.tracker.thread_at(state.thread);
+                known
+                    .filter(|known| {
+                        (known.process, known.tid) != (state.process, state.tid)
+                            || (known.context, known.stamp) != (state.context, state.stamp)
+                    })
+                    .map(|_| format!("thread {} is restated otherwise than it is", state.thread))
+            }
+            Ok(Meta::SwitchThread(switch)) if !self.tracker.restated(switch.thread) => {
+                Some(format!("thread {} is not restated in the block", switch.thread))
+            }
+            _ => None,
+        };
+        if let Some(message) = message {
+            self.problem(ProblemKind::Sequence, message);
+        }
+    }
+
+    fn count_current_thread(&mut self) {
+        let Some(current) = self.tracker.current() else { return };
+        let stamp = self.tracker.thread_at(current).map_or(0, |thread| thread.stamp);
+        self.count_record(current, stamp);
+    }
+
+    fn count_record(&mut self, thread: u32, stamp: u64) {
+        self.records += 1;
+        let count = self.threads.entry(thread).or_default();
+        count.records += 1;
+        let before = count.stamp.replace(stamp);
+        if let Some(before) = before.filter(|before| *before > stamp) {
+            let message = format!("stamps of thread {thread} go back from {before} to {stamp}");
+            self.problem(ProblemKind::Sequence, message);
+        }
+    }
+
+    fn problem(&mut self, kind: ProblemKind, message: String) {
+        self.problems.push(Problem { kind, block: Some(self.blocks), message });
+    }
+}

@@ -1,0 +1,81 @@
+//! A command of a trace: its place in the order, and its arguments and results on demand.
+
+use super::description::{Description, Function, Kind};
+use super::value::{Args, Gathered, Observation, Value, result_text};
+
+/// A command, borrowed from the reader until its next one.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'a> {
+    /// Ordinal among the commands that took effect, from 0. `None` for a command that never did,
+    /// or whose record of it is lost.
+    pub seq: Option<u64>,
+    /// Index of the process in the trace.
+    pub process: u32,
+    pub pid: u32,
+    /// Index of the thread in the trace.
+    pub thread: u32,
+    pub tid: u32,
+    /// Handle of the context that was current when the command was entered, or 0.
+    pub context: u64,
+    /// Frames of its process that had ended when it took effect.
+    pub frame: u64,
+    /// `None` where the enter record is not in what was read.
+    pub enter_stamp: Option<u64>,
+    /// `None` where there is no leave record, or none in what was read.
+    pub leave_stamp: Option<u64>,
+    /// It had not returned when the stream ended.
+    pub in_flight: bool,
+    /// Function id.
+    pub id: u16,
+    /// `None` for an id that the header does not describe.
+    pub function: Option<&'a Function>,
+    pub(crate) description: &'a Description,
+    pub(crate) enter: Option<&'a [u8]>,
+    pub(crate) gathered_in: &'a [Gathered],
+    pub(crate) leave: Option<&'a [u8]>,
+    pub(crate) gathered_out: &'a [Gathered],
+}
+
+impl<'a> Command<'a> {
+    /// Name as the API spells it; empty for an id that the header does not describe.
+    pub fn name(&self) -> &'a str {
+        self.function.map_or("", |function| &function.name)
+    }
+
+    /// Its arguments; none where the enter record is not in what was read.
+    pub fn args(&self) -> impl Iterator<Item = super::value::Arg<'a>> + use<'a> {
+        let leave = self.leave.map(|leave| (leave, self.gathered_out));
+        let (enter, gathered) = (self.enter, self.gathered_in);
+        let function = self.function.filter(|_| enter.is_some());
+        function
+            .into_iter()
+            .flat_map(move |f| Args::new(f, enter.unwrap_or_default(), gathered, leave))
+    }
+
+    /// What it returned, and the text that points at if it is text. `None` for a command that
+    /// returns nothing or whose leave record is not there.
+    pub fn result(&self) -> Option<(Value, Observation<'a>)> {
+        let function = self.function.filter(|function| !function.result.is_void())?;
+        let leave = self.leave?;
+        let text = match function.result.kind {
+            Kind::String => result_text(function, leave, self.gathered_out),
+            _ => Observation::None,
+        };
+        Some((Value::read(function.result, leave, 0), text))
+    }
+
+    /// What its trace says of commands and enums.
+    pub fn description(&self) -> &'a Description {
+        self.description
+    }
+
+    /// The enter record's payload, as recorded.
+    pub fn enter_payload(&self) -> Option<&'a [u8]> {
+        self.enter
+    }
+
+    /// The leave record's payload, as recorded.
+    pub fn leave_payload(&self) -> Option<&'a [u8]> {
+        self.leave
+    }
+}

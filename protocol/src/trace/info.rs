@@ -1,0 +1,214 @@
+//! What a trace is, in a few numbers: from its footer, or by counting where it has none.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Seek};
+
+use serde::Serialize;
+
+use super::census::Census;
+use super::description::Description;
+use super::footer::{Footer, Lost, ProcessEntry};
+use super::meta::{End, EndReason, InFlight};
+use super::reader::{BlockError, Tail, TraceReader};
+
+/// A summary of a trace. Its JSON shape gains fields and never loses them.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Info {
+    /// Ended frames of all processes.
+    pub frames: u64,
+    /// Commands that took effect.
+    pub calls: u64,
+    /// How many threads have records.
+    pub threads: u64,
+    /// `egl`, `gles`, …
+    pub apis: Vec<String>,
+    /// Whether the trace begins with the state of a program that was running.
+    pub snapshot: bool,
+    pub end_of_stream: EndOfStream,
+    pub lost: Lost,
+    pub processes: Vec<ProcessEntry>,
+    /// Whether the file is as its writer finished it, as far as could be told without reading more
+    /// than this summary needs.
+    pub complete: bool,
+    /// Where and why not, if not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail: Option<String>,
+    /// Records that came from applications.
+    pub records: u64,
+    pub blocks: u64,
+    /// Bytes of records before compression.
+    pub raw_bytes: u64,
+    pub file_bytes: u64,
+    pub format_version: u32,
+    pub writer: String,
+    /// Nanoseconds of Unix time; 0 where it is not known.
+    pub started_unix_ns: u64,
+    pub ended_unix_ns: u64,
+    /// How often, and for how many nanoseconds, threads waited for room.
+    pub waits: u64,
+    pub wait_ns: u64,
+}
+
+/// How a stream ended.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct EndOfStream {
+    /// `None` where the end is not in the file.
+    pub reason: Option<EndReason>,
+    /// The signal that ended the program, where its parent saw it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    pub in_flight: Vec<InFlightInfo>,
+}
+
+/// A command that had not returned when the stream ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct InFlightInfo {
+    /// Thread id of the operating system, or 0 where it is not known.
+    pub thread: u32,
+    pub name: String,
+}
+
+impl Info {
+    /// The summary of an open trace. Without a footer all of it is read.
+    pub fn of<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Self> {
+        match reader.footer().cloned() {
+            Some(footer) => Ok(Self::from_footer(reader, footer)),
+            None => Self::by_counting(reader),
+        }
+    }
+
+    fn from_footer<R: Read + Seek>(reader: &TraceReader<R>, footer: Footer) -> Self {
+        let description = &reader.header().description;
+        let tids: Vec<_> = footer.threads.iter().map(|t| (t.thread, t.tid)).collect();
+        let tid_of = |thread| tids.iter().find(|(index, _)| *index == thread).map(|(_, tid)| *tid);
+        let apis: BTreeSet<_> = footer.processes.iter().flat_map(|process| &process.apis).collect();
+        Self {
+            frames: footer.totals.frames,
+            calls: footer.totals.calls,
+            threads: footer.threads.len() as u64,
+            apis: apis.into_iter().cloned().collect(),
+            end_of_stream: EndOfStream {
+                reason: Some(footer.reason),
+                signal: footer.signal,
+                in_flight: in_flight_info(&footer.in_flight, description, tid_of),
+            },
+            lost: footer.lost,
+            records: footer.totals.records,
+            blocks: footer.totals.blocks,
+            raw_bytes: footer.totals.raw_bytes,
+            started_unix_ns: footer.started_unix_ns,
+            ended_unix_ns: footer.ended_unix_ns,
+            waits: footer.threads.iter().map(|thread| thread.waits).sum(),
+            wait_ns: footer.threads.iter().map(|thread| thread.wait_ns).sum(),
+            processes: footer.processes,
+            ..Self::from_file(reader)
+        }
+    }
+
+    fn by_counting<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Self> {
+        let mut census = Census::default();
+        let mut raw = Vec::new();
+        let mut damage = None;
+        for index in 0..reader.blocks().len() {
+            match reader.read_block(index, &mut raw) {
+                Ok(()) => census.block(&raw, &reader.header().description),
+                Err(BlockError::Io(error)) => return Err(error),
+                Err(error) => {
+                    damage = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        let file = Self::from_file(reader);
+        let description = &reader.header().description;
+        let tid_of = |thread| census.tracker().thread_at(thread).map(|thread| thread.tid);
+        let end = census.tracker().end().map(|End { reason, in_flight }| EndOfStream {
+            reason: Some(*reason),
+            signal: None,
+            in_flight: in_flight_info(in_flight, description, tid_of),
+        });
+        Ok(Self {
+            frames: census.frame_ends.len() as u64,
+            calls: census.calls,
+            threads: census.threads.len() as u64,
+            apis: apis_of(&census, description),
+            end_of_stream: end.unwrap_or_default(),
+            lost: lost_in_gaps(&census),
+            processes: processes_of(&census),
+            complete: file.complete && damage.is_none(),
+            tail: damage.or(file.tail.clone()),
+            records: census.records,
+            blocks: census.blocks,
+            raw_bytes: census.raw_bytes,
+            ..file
+        })
+    }
+
+    /// What header and tail say; all else is empty.
+    fn from_file<R: Read + Seek>(reader: &TraceReader<R>) -> Self {
+        let tail = match reader.tail() {
+            Tail::Complete => None,
+            Tail::Truncated { at } => Some(format!("cut at byte {at}")),
+            Tail::Damaged { at, why } => Some(format!("damaged at byte {at}: {why}")),
+        };
+        Self {
+            frames: 0,
+            calls: 0,
+            threads: 0,
+            apis: Vec::new(),
+            snapshot: false,
+            end_of_stream: EndOfStream::default(),
+            lost: Lost::default(),
+            processes: Vec::new(),
+            complete: tail.is_none(),
+            tail,
+            records: 0,
+            blocks: 0,
+            raw_bytes: 0,
+            file_bytes: reader.file_len(),
+            format_version: reader.header().version,
+            writer: reader.header().writer.clone(),
+            started_unix_ns: reader.header().started_unix_ns,
+            ended_unix_ns: 0,
+            waits: 0,
+            wait_ns: 0,
+        }
+    }
+}
+
+fn in_flight_info(
+    in_flight: &[InFlight],
+    description: &Description,
+    tid_of: impl Fn(u32) -> Option<u32>,
+) -> Vec<InFlightInfo> {
+    let info = in_flight.iter().map(|command| InFlightInfo {
+        thread: tid_of(command.thread).unwrap_or(0),
+        name: description.function(command.id).map_or_else(String::new, |f| f.name.clone()),
+    });
+    info.collect()
+}
+
+fn apis_of(census: &Census, description: &Description) -> Vec<String> {
+    let functions = census.functions.keys().filter_map(|id| description.function(*id));
+    let apis: BTreeSet<_> = functions.map(|function| function.api.as_str()).collect();
+    apis.into_iter().map(str::to_owned).collect()
+}
+
+fn lost_in_gaps(census: &Census) -> Lost {
+    census.threads.values().fold(Lost::default(), |lost, thread| Lost {
+        records: lost.records.saturating_add(thread.lost_records),
+        calls: lost.calls.saturating_add(thread.lost_calls),
+        bytes: lost.bytes.saturating_add(thread.lost_bytes),
+    })
+}
+
+fn processes_of(census: &Census) -> Vec<ProcessEntry> {
+    let processes = census.tracker().processes().map(|(index, process)| ProcessEntry {
+        process: index,
+        pid: process.pid,
+        name: process.name.clone(),
+        frames: process.frames,
+        ..ProcessEntry::default()
+    });
+    processes.collect()
+}

@@ -1,0 +1,265 @@
+//! Whose record it is: process, thread, context, frame, stamp and sequence number of every record,
+//! from the records before it in the block.
+//!
+//! Knows no descriptions and keeps no payloads.
+
+use super::meta::{Block, End, Meta, MetaError, Process, Thread, ThreadState};
+use crate::atom::{EFFECT, FRAME_END, Header};
+
+/// Most processes of a trace.
+pub const PROCESSES_MAX: u32 = 1 << 16;
+/// Most threads of a trace, all processes together.
+pub const THREADS_MAX: u32 = 1 << 18;
+
+/// State while the records of a stream go by.
+#[derive(Default)]
+pub struct Tracker {
+    processes: Vec<ProcessTrack>,
+    threads: Vec<ThreadTrack>,
+    /// Index in `threads`; `None` before a block's first SWITCH_THREAD.
+    current: Option<u32>,
+    seq: u64,
+    block: Option<Block>,
+    end: Option<End>,
+}
+
+/// A process as of the last record.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ProcessTrack {
+    pub pid: u32,
+    /// Frames that have ended.
+    pub frames: u64,
+    pub start_ns: u64,
+    pub name: String,
+    known: bool,
+}
+
+/// A thread as of the last record.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ThreadTrack {
+    pub process: u32,
+    pub tid: u32,
+    /// API of the current context, or 0.
+    pub api: u32,
+    /// Handle of the current context, or 0.
+    pub context: u64,
+    pub stamp: u64,
+    pub name: [u8; 16],
+    known: bool,
+    /// The block that restated this thread last, counted from 1.
+    block: u64,
+}
+
+/// What a command record is part of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub thread: u32,
+    pub process: u32,
+    pub context: u64,
+    pub frame: u64,
+    pub stamp: u64,
+    /// Where the command takes effect at this record.
+    pub seq: Option<u64>,
+}
+
+/// Why a record can't follow those before it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TrackError {
+    #[error(transparent)]
+    Meta(#[from] MetaError),
+    #[error("record {id:#06x} before the block says whose it is")]
+    NoThread { id: u16 },
+    #[error("thread {thread} was never described")]
+    UnknownThread { thread: u32 },
+    #[error("process {process} was never described")]
+    UnknownProcess { process: u32 },
+    #[error("thread {thread} exceeds the limit of {THREADS_MAX}")]
+    TooManyThreads { thread: u32 },
+    #[error("process {process} exceeds the limit of {PROCESSES_MAX}")]
+    TooManyProcesses { process: u32 },
+    #[error("record {id:#06x} where a block must begin")]
+    NoBlock { id: u16 },
+    #[error("record {id:#06x} after the end of the stream")]
+    AfterEnd { id: u16 },
+}
+
+impl Tracker {
+    /// To be called before the first record of each block: nothing is known of whose it is.
+    pub fn begin_block(&mut self) {
+        self.block = None;
+        self.current = None;
+    }
+
+    /// Takes note of a command record and says whose it is.
+    #[inline]
+    pub fn command(&mut self, header: Header, stamp: Option<u64>) -> Result<Place, TrackError> {
+        let no_thread = TrackError::NoThread { id: header.id() };
+        let Some(current) = self.current else { return Err(no_thread) };
+        let Some(thread) = self.threads.get_mut(current as usize) else { return Err(no_thread) };
+        let Some(process) = self.processes.get_mut(thread.process as usize) else {
+            return Err(TrackError::UnknownProcess { process: thread.process });
+        };
+        if let Some(stamp) = stamp {
+            thread.stamp = stamp;
+        }
+        let mut place = Place {
+            thread: current,
+            process: thread.process,
+            context: thread.context,
+            frame: process.frames,
+            stamp: thread.stamp,
+            seq: None,
+        };
+        if header.flags() & EFFECT != 0 {
+            place.seq = Some(self.seq);
+            self.seq = self.seq.wrapping_add(1);
+        }
+        if header.flags() & FRAME_END != 0 {
+            process.frames = process.frames.wrapping_add(1);
+        }
+        Ok(place)
+    }
+
+    /// Takes note of a record that is not a command and says what it is.
+    pub fn meta<'a>(
+        &mut self,
+        header: Header,
+        stamp: Option<u64>,
+        payload: &'a [u8],
+    ) -> Result<Meta<'a>, TrackError> {
+        let id = header.id();
+        let meta = Meta::decode(id, payload)?;
+        if self.end.is_some() {
+            return Err(TrackError::AfterEnd { id });
+        }
+        if self.block.is_none() && !matches!(meta, Meta::Block(_)) {
+            return Err(TrackError::NoBlock { id });
+        }
+        match &meta {
+            Meta::Block(block) => self.block(*block),
+            Meta::Process(process) => self.process(process)?,
+            Meta::ThreadState(state) => self.thread_state(state)?,
+            Meta::SwitchThread(switch) => self.switch_thread(switch.thread)?,
+            Meta::End(end) => self.end = Some(end.clone()),
+            Meta::Thread(thread) => self.thread(id, thread, stamp)?,
+            Meta::Context(context) => {
+                let thread = self.current_mut(id)?;
+                (thread.context, thread.api) = (context.context, context.api);
+                thread.stamp = stamp.unwrap_or(thread.stamp);
+            }
+            Meta::Chunk(_) | Meta::Gap(_) | Meta::CaptureEnd(_) => {
+                let thread = self.current_mut(id)?;
+                thread.stamp = stamp.unwrap_or(thread.stamp);
+            }
+            Meta::Unknown(_) => {}
+        }
+        Ok(meta)
+    }
+
+    /// Index of the thread whose records come now.
+    pub fn current(&self) -> Option<u32> {
+        self.current
+    }
+
+    /// Commands that took effect so far.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The block that is being read, once its first record was seen.
+    pub fn current_block(&self) -> Option<Block> {
+        self.block
+    }
+
+    /// The END record, once it was seen.
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    pub fn thread_at(&self, thread: u32) -> Option<&ThreadTrack> {
+        self.threads.get(thread as usize).filter(|thread| thread.known)
+    }
+
+    pub fn process_at(&self, process: u32) -> Option<&ProcessTrack> {
+        self.processes.get(process as usize).filter(|process| process.known)
+    }
+
+    /// Processes seen so far, with their indices.
+    pub fn processes(&self) -> impl Iterator<Item = (u32, &ProcessTrack)> {
+        (0..).zip(&self.processes).filter(|(_, process)| process.known)
+    }
+
+    /// Threads seen so far, with their indices.
+    pub fn threads(&self) -> impl Iterator<Item = (u32, &ThreadTrack)> {
+        (0..).zip(&self.threads).filter(|(_, thread)| thread.known)
+    }
+
+    /// Whether the block that is being read has restated the thread.
+    pub fn restated(&self, thread: u32) -> bool {
+        let Some(block) = self.block else { return false };
+        self.thread_at(thread).is_some_and(|thread| thread.block == block.number.wrapping_add(1))
+    }
+
+    fn block(&mut self, block: Block) {
+        self.seq = block.first_seq;
+        self.current = None;
+        self.block = Some(block);
+    }
+
+    fn process(&mut self, process: &Process<'_>) -> Result<(), TrackError> {
+        let index = process.process;
+        if index >= PROCESSES_MAX {
+            return Err(TrackError::TooManyProcesses { process: index });
+        }
+        if self.processes.len() <= index as usize {
+            self.processes.resize_with(index as usize + 1, ProcessTrack::default);
+        }
+        let known = &mut self.processes[index as usize];
+        known.pid = process.pid;
+        known.frames = process.frames;
+        known.start_ns = process.start_ns;
+        if known.name.as_bytes() != process.name {
+            known.name = String::from_utf8_lossy(process.name).into_owned();
+        }
+        known.known = true;
+        Ok(())
+    }
+
+    fn thread_state(&mut self, state: &ThreadState) -> Result<(), TrackError> {
+        let ThreadState { thread: index, process, tid, api, context, stamp, name } = *state;
+        if index >= THREADS_MAX {
+            return Err(TrackError::TooManyThreads { thread: index });
+        }
+        if self.process_at(process).is_none() {
+            return Err(TrackError::UnknownProcess { process });
+        }
+        if self.threads.len() <= index as usize {
+            self.threads.resize_with(index as usize + 1, ThreadTrack::default);
+        }
+        let block = self.block.map_or(0, |block| block.number.wrapping_add(1));
+        self.threads[index as usize] =
+            ThreadTrack { process, tid, api, context, stamp, name, known: true, block };
+        Ok(())
+    }
+
+    fn switch_thread(&mut self, thread: u32) -> Result<(), TrackError> {
+        match self.thread_at(thread) {
+            Some(_) => self.current = Some(thread),
+            None => return Err(TrackError::UnknownThread { thread }),
+        }
+        Ok(())
+    }
+
+    fn thread(&mut self, id: u16, thread: &Thread, stamp: Option<u64>) -> Result<(), TrackError> {
+        let current = self.current_mut(id)?;
+        (current.tid, current.name) = (thread.tid, thread.name);
+        current.stamp = stamp.unwrap_or(current.stamp);
+        Ok(())
+    }
+
+    fn current_mut(&mut self, id: u16) -> Result<&mut ThreadTrack, TrackError> {
+        let no_thread = TrackError::NoThread { id };
+        let Some(current) = self.current else { return Err(no_thread) };
+        self.threads.get_mut(current as usize).ok_or(no_thread)
+    }
+}

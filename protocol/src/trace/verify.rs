@@ -1,0 +1,311 @@
+//! Whether a trace is what it says it is: structure, checksums, order, and the ledger.
+//!
+//! Reads all of the file and stops at nothing but errors of the file itself: a damaged block is a
+//! problem, and the next one is read.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Seek};
+
+use serde::Serialize;
+
+use super::assembler::{Advance, Assembler, Limits};
+use super::census::Census;
+use super::command::Command;
+use super::footer::Footer;
+use super::reader::{BlockError, Tail, TraceReader};
+use super::value::{Observation, Value};
+
+/// Most problems that are listed; all are counted.
+pub const PROBLEMS_MAX: usize = 100;
+
+/// What was found.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Verification {
+    /// Whether there is no problem.
+    pub ok: bool,
+    /// The first [`PROBLEMS_MAX`].
+    pub problems: Vec<Problem>,
+    pub problem_count: u64,
+    pub checked: Checked,
+}
+
+/// What was looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Checked {
+    pub blocks: u64,
+    pub records: u64,
+    pub calls: u64,
+    pub frames: u64,
+    pub threads: u64,
+    pub raw_bytes: u64,
+    /// Records that applications counted, by the footer.
+    pub produced: u64,
+    /// Of those, the ones that are not in the stream.
+    pub lost: u64,
+}
+
+/// Something that is not as it should be.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Problem {
+    pub kind: ProblemKind,
+    /// Index of the block, where there is one.
+    pub block: Option<u64>,
+    pub message: String,
+}
+
+/// What a problem is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProblemKind {
+    /// The file is cut or its end damaged.
+    Tail,
+    /// A block's bytes are not those that were written.
+    Checksum,
+    /// Records do not follow each other as they must.
+    Structure,
+    /// Block numbers, sequence numbers, stamps or restated state contradict each other.
+    Sequence,
+    /// Enter and leave records do not pair.
+    Pairing,
+    /// A payload does not hold what the header describes.
+    Payload,
+    /// The index does not say where things are.
+    Index,
+    /// The footer's totals or its end differ from the stream.
+    Footer,
+    /// emitted + lost = produced does not hold.
+    Ledger,
+}
+
+/// Verifies an open trace.
+pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verification> {
+    let mut verifier = Verifier::default();
+    verifier.tail(reader.tail());
+    let mut census = Census::default();
+    let mut assembler = Assembler::new(Limits::default());
+    let mut raw = Vec::new();
+    for index in 0..reader.blocks().len() {
+        match reader.read_block(index, &mut raw) {
+            Ok(()) => {}
+            Err(BlockError::Io(error)) => return Err(error),
+            Err(error) => {
+                verifier.problem(ProblemKind::Checksum, Some(index as u64), error.to_string());
+                census.blocks += 1;
+                continue;
+            }
+        }
+        census.block(&raw, &reader.header().description);
+        verifier.problems(census.problems.drain(..));
+        let filled: Result<(), ()> = assembler.refill(|buffer| {
+            std::mem::swap(buffer, &mut raw);
+            Ok(())
+        });
+        debug_assert!(filled.is_ok());
+        verifier.commands(&mut assembler, reader, index as u64);
+    }
+    assembler.finish();
+    verifier.commands(&mut assembler, reader, reader.blocks().len() as u64);
+    verifier.pairing(&assembler);
+    verifier.index(reader, &census);
+    match reader.footer() {
+        Some(footer) => verifier.footer(footer, reader, &census),
+        None if *reader.tail() == Tail::Complete => {}
+        None => verifier.problem(ProblemKind::Ledger, None, "there is no footer".to_owned()),
+    }
+    Ok(verifier.finish(&census))
+}
+
+#[derive(Default)]
+struct Verifier {
+    found: Verification,
+}
+
+impl Verifier {
+    fn problem(&mut self, kind: ProblemKind, block: Option<u64>, message: String) {
+        self.problems([Problem { kind, block, message }]);
+    }
+
+    fn problems(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        for problem in problems {
+            self.found.problem_count += 1;
+            if self.found.problems.len() < PROBLEMS_MAX {
+                self.found.problems.push(problem);
+            }
+        }
+    }
+
+    /// Notes a count that should be another.
+    fn expect(&mut self, kind: ProblemKind, what: &str, stated: u64, counted: u64) {
+        if stated != counted {
+            let message = format!("{what}: {stated} are stated, {counted} are there");
+            self.problem(kind, None, message);
+        }
+    }
+
+    fn tail(&mut self, tail: &Tail) {
+        let message = match tail {
+            Tail::Complete => return,
+            Tail::Truncated { at } => format!("the file is cut at byte {at}"),
+            Tail::Damaged { at, why } => format!("the file is damaged at byte {at}: {why}"),
+        };
+        self.problem(ProblemKind::Tail, None, message);
+    }
+
+    /// Checks the commands that the assembler can complete.
+    fn commands<R: Read + Seek>(
+        &mut self,
+        assembler: &mut Assembler,
+        reader: &TraceReader<R>,
+        block: u64,
+    ) {
+        loop {
+            match assembler.advance() {
+                Ok(Advance::Command) => {}
+                Ok(Advance::NeedsBlock | Advance::Done) => return,
+                // The census has noted it.
+                Err(_) => continue,
+            }
+            let command = assembler.command(&reader.header().description);
+            if let Some(what) = unreadable_part(&command) {
+                let message = format!("{}: {what} does not fit its record", command.name());
+                self.problem(ProblemKind::Payload, Some(block), message);
+            }
+        }
+    }
+
+    fn pairing(&mut self, assembler: &Assembler) {
+        let anomalies = assembler.anomalies();
+        for (count, what) in [
+            (anomalies.orphan_leaves, "leave records have no enter record"),
+            (anomalies.missing_leaves, "commands have no leave record though their thread went on"),
+            (anomalies.broken_observations, "observations are incomplete"),
+        ] {
+            if count != 0 {
+                self.problem(ProblemKind::Pairing, None, format!("{count} {what}"));
+            }
+        }
+    }
+
+    fn index<R: Read + Seek>(&mut self, reader: &TraceReader<R>, census: &Census) {
+        let Some(index) = reader.index() else { return };
+        if index.frame_ends != census.frame_ends {
+            let message = format!(
+                "index lists {} ends of frames, {} are in the stream, or they are elsewhere",
+                index.frame_ends.len(),
+                census.frame_ends.len()
+            );
+            self.problem(ProblemKind::Index, None, message);
+        }
+        let seqs: u64 = index.blocks.iter().map(|block| u64::from(block.seqs)).sum();
+        self.expect(ProblemKind::Index, "commands by the index", seqs, census.calls);
+        let raw_bytes: u64 = index.blocks.iter().map(|block| u64::from(block.raw_len)).sum();
+        self.expect(ProblemKind::Index, "bytes by the index", raw_bytes, census.raw_bytes);
+        let mut seq = 0;
+        for (number, block) in index.blocks.iter().enumerate() {
+            if block.first_seq != seq {
+                let message =
+                    format!("index has block begin at seq {}, not {seq}", block.first_seq);
+                self.problem(ProblemKind::Index, Some(number as u64), message);
+            }
+            seq = block.first_seq.saturating_add(u64::from(block.seqs));
+        }
+    }
+
+    fn footer<R: Read + Seek>(
+        &mut self,
+        footer: &Footer,
+        reader: &TraceReader<R>,
+        census: &Census,
+    ) {
+        match census.tracker().end() {
+            None => self.problem(ProblemKind::Footer, None, "the stream has no end".to_owned()),
+            Some(end) if end.reason != footer.reason || end.in_flight != footer.in_flight => {
+                let message = "the footer and the stream end otherwise".to_owned();
+                self.problem(ProblemKind::Footer, None, message);
+            }
+            Some(_) => {}
+        }
+        let totals = footer.totals;
+        let compressed = reader.blocks().iter().map(|block| u64::from(block.compressed_len)).sum();
+        for (what, stated, counted) in [
+            ("frames", totals.frames, census.frame_ends.len() as u64),
+            ("commands", totals.calls, census.calls),
+            ("records", totals.records, census.records),
+            ("blocks", totals.blocks, census.blocks),
+            ("bytes", totals.raw_bytes, census.raw_bytes),
+            ("compressed bytes", totals.compressed_bytes, compressed),
+        ] {
+            self.expect(ProblemKind::Footer, what, stated, counted);
+        }
+        for process in &footer.processes {
+            let ends = census.frame_ends.iter().filter(|end| end.process == process.process);
+            let what = format!("frames of process {}", process.process);
+            self.expect(ProblemKind::Footer, &what, process.frames, ends.count() as u64);
+        }
+        self.ledger(footer, census);
+    }
+
+    fn ledger(&mut self, footer: &Footer, census: &Census) {
+        let mut gaps: BTreeMap<u32, u64> = BTreeMap::new();
+        for gap in &footer.gaps {
+            let lost = gaps.entry(gap.thread).or_default();
+            *lost = lost.saturating_add(gap.records);
+        }
+        let mut threads = census.threads.clone();
+        let mut lost: u64 = 0;
+        for ledger in &footer.threads {
+            let thread = ledger.thread;
+            lost = lost.saturating_add(ledger.lost);
+            self.found.checked.produced =
+                self.found.checked.produced.saturating_add(ledger.produced);
+            if ledger.emitted.checked_add(ledger.lost) != Some(ledger.produced) {
+                let message = format!(
+                    "thread {thread}: {} emitted and {} lost are not the {} produced",
+                    ledger.emitted, ledger.lost, ledger.produced
+                );
+                self.problem(ProblemKind::Ledger, None, message);
+            }
+            let counted = threads.remove(&thread).unwrap_or_default();
+            let what = format!("records of thread {thread}");
+            self.expect(ProblemKind::Ledger, &what, ledger.emitted, counted.records);
+            let what = format!("lost records of thread {thread}, by its gaps");
+            let in_gaps = gaps.remove(&thread).unwrap_or(0);
+            self.expect(ProblemKind::Ledger, &what, ledger.lost, in_gaps);
+            if counted.lost_records > ledger.lost {
+                let message = format!("thread {thread} has gaps that the ledger has not");
+                self.problem(ProblemKind::Ledger, None, message);
+            }
+        }
+        for thread in threads.keys() {
+            let message = format!("thread {thread} is not in the ledger");
+            self.problem(ProblemKind::Ledger, None, message);
+        }
+        self.found.checked.lost = lost;
+        self.expect(ProblemKind::Ledger, "lost records", footer.lost.records, lost);
+    }
+
+    fn finish(mut self, census: &Census) -> Verification {
+        let checked = &mut self.found.checked;
+        checked.blocks = census.blocks;
+        checked.records = census.records;
+        checked.calls = census.calls;
+        checked.frames = census.frame_ends.len() as u64;
+        checked.threads = census.threads.len() as u64;
+        checked.raw_bytes = census.raw_bytes;
+        self.found.ok = self.found.problem_count == 0;
+        self.found
+    }
+}
+
+/// The first part of a command that its records are too short for.
+fn unreadable_part(command: &Command<'_>) -> Option<String> {
+    for arg in command.args() {
+        let gone = matches!(arg.observation, Observation::Missing { .. });
+        if (arg.value == Value::Missing && arg.param.ty.repr.is_some()) || gone {
+            return Some(format!("argument {}", arg.param.name));
+        }
+    }
+    let (value, text) = command.result()?;
+    let gone = value == Value::Missing || matches!(text, Observation::Missing { .. });
+    gone.then(|| "the result".to_owned())
+}
