@@ -53,7 +53,7 @@ pub const fn observation_word(kind: u8, size: u64) -> u64 {
     size & ((1 << 48) - 1) | (kind as u64) << 56
 }
 
-/// Why commands were not recorded, in [`GAP`].
+/// Why commands were not recorded: 1 to 3 in [`GAP`], the others in a footer only.
 pub mod gap_cause {
     /// The ring was full and the capture drops rather than waits.
     pub const DROPPED: u32 = 1;
@@ -61,6 +61,10 @@ pub mod gap_cause {
     pub const STALLED: u32 = 2;
     /// No slot was free for the thread.
     pub const NO_SLOT: u32 = 3;
+    /// The daemon could not read the records, or refused them.
+    pub const REFUSED: u32 = 4;
+    /// The output did not take them.
+    pub const OUTPUT: u32 = 5;
 }
 
 /// Why a process stopped recording, in [`CAPTURE_END`].
