@@ -1,1 +1,50 @@
-//! Under construction.
+//! Compiler from the Khronos registry and `apis/` to the generated Rust of `shim` and `protocol`.
+//!
+//! The pipeline is its modules: [`fetch`] gets the registry's files, [`registry`] parses them,
+//! [`annotations`] and [`index`] read `apis/*.toml`, [`resolve`] joins both into the [`model`], and
+//! each module of [`emit`] writes one file. The same input gives the same output: no dates, no paths.
+//! Nothing here runs in a product; what it writes is committed.
+
+#![forbid(unsafe_code)]
+
+pub mod annotations;
+pub mod ctype;
+pub mod emit;
+pub mod extent;
+pub mod fetch;
+pub mod groups;
+pub mod index;
+pub mod model;
+pub mod naming;
+pub mod problem;
+pub mod registry;
+pub mod resolve;
+pub mod tree;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub use fetch::registry_files;
+pub use problem::{Error, Problem};
+pub use tree::{Inputs, stale, write};
+
+/// What [`generate`] made.
+#[derive(Debug)]
+pub struct Generated {
+    /// Contents by path from the repository's root.
+    pub files: BTreeMap<PathBuf, String>,
+    pub summary: model::Summary,
+}
+
+/// Compiles `inputs`; the files come formatted by `rustfmt`.
+///
+/// All mistakes in the descriptions are reported at once, as [`Error::Descriptions`].
+pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
+    let registries = registry::parse_all(inputs)?;
+    let model = resolve::resolve(&registries, inputs)?;
+    let files = emit::all(&model)
+        .into_iter()
+        .map(|(path, text)| Ok((path, tree::rustfmt(&text)?)))
+        .collect::<Result<_, Error>>()?;
+    Ok(Generated { files, summary: model.summary() })
+}

@@ -1,0 +1,230 @@
+//! C types of the registry, and the Rust and record types that stand for them.
+//!
+//! Knows x86-64 and aarch64 Linux only: `long` and pointers have 8 bytes.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// A C type as the registry spells it: a base type behind some pointers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CType {
+    pub base: String,
+    /// For each `*`, innermost first: whether what it points at is `const`.
+    pub pointers: Vec<bool>,
+}
+
+/// Storage of a value in a record; the names are those of `gapii_protocol::desc::Repr`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Repr {
+    Void,
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    U64,
+    I64,
+    F32,
+    F64,
+    Pointer,
+}
+
+impl Repr {
+    /// Size and alignment in bytes.
+    pub fn size(self) -> u16 {
+        match self {
+            Repr::Void => 0,
+            Repr::U8 | Repr::I8 => 1,
+            Repr::U16 | Repr::I16 => 2,
+            Repr::U32 | Repr::I32 | Repr::F32 => 4,
+            Repr::U64 | Repr::I64 | Repr::F64 | Repr::Pointer => 8,
+        }
+    }
+}
+
+/// What the name of a base type says beyond its size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sense {
+    Number,
+    Bool,
+    Enum,
+    Bitfield,
+    /// An opaque pointer or name of an object.
+    Handle,
+    /// A pointer to a function or to something that is not the API's.
+    Pointer,
+    Char,
+    Void,
+}
+
+impl CType {
+    /// Parses a declaration without its name, for example `const GLchar *const*`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let spaced = text.replace('*', " * ");
+        let mut base = None;
+        let mut pointers = Vec::new();
+        let mut constant = false;
+        for token in spaced.split_whitespace() {
+            match token {
+                "const" => constant = true,
+                "struct" => {}
+                "*" => {
+                    pointers.push(constant);
+                    constant = false;
+                }
+                _ if base.is_none() && pointers.is_empty() => base = Some(token.to_owned()),
+                _ => return None,
+            }
+        }
+        Some(Self { base: base?, pointers })
+    }
+
+    pub fn is_pointer(&self) -> bool {
+        !self.pointers.is_empty()
+    }
+
+    /// Whether this is `void`, the result of a command without one.
+    pub fn is_void(&self) -> bool {
+        self.base == "void" && !self.is_pointer()
+    }
+
+    /// Whether the memory behind the outermost pointer may not be written.
+    pub fn points_at_const(&self) -> bool {
+        self.pointers.last().copied().unwrap_or(false)
+    }
+
+    /// The type behind the outermost pointer.
+    pub fn pointee(&self) -> Option<CType> {
+        let (_, inner) = self.pointers.split_last()?;
+        Some(CType { base: self.base.clone(), pointers: inner.to_vec() })
+    }
+
+    /// How a value is stored, and what it is; `None` for an unknown type.
+    pub fn scalar(&self) -> Option<(Repr, Sense)> {
+        if self.is_pointer() {
+            return Some((Repr::Pointer, Sense::Pointer));
+        }
+        base(&self.base).map(|known| (known.repr, known.sense))
+    }
+
+    /// The Rust type; `None` for an unknown type.
+    pub fn rust(&self) -> Option<TokenStream> {
+        let mut tokens = base(&self.base)?.rust;
+        for constant in &self.pointers {
+            tokens = if *constant { quote!(*const #tokens) } else { quote!(*mut #tokens) };
+        }
+        Some(tokens)
+    }
+}
+
+struct Base {
+    repr: Repr,
+    sense: Sense,
+    rust: TokenStream,
+}
+
+fn base(name: &str) -> Option<Base> {
+    let (repr, sense) = match name {
+        "void" => (Repr::Void, Sense::Void),
+        "GLchar" | "char" => (Repr::U8, Sense::Char),
+        "GLboolean" => (Repr::U8, Sense::Bool),
+        "EGLBoolean" => (Repr::U32, Sense::Bool),
+        "GLenum" | "EGLenum" => (Repr::U32, Sense::Enum),
+        "GLbitfield" => (Repr::U32, Sense::Bitfield),
+        "GLbyte" => (Repr::I8, Sense::Number),
+        "GLubyte" => (Repr::U8, Sense::Number),
+        "GLshort" => (Repr::I16, Sense::Number),
+        "GLushort" => (Repr::U16, Sense::Number),
+        "GLint" | "GLsizei" | "GLfixed" | "GLclampx" | "EGLint" | "int" => {
+            (Repr::I32, Sense::Number)
+        }
+        "EGLNativeFileDescriptorKHR" => (Repr::I32, Sense::Number),
+        "GLuint" => (Repr::U32, Sense::Number),
+        "GLfloat" | "GLclampf" => (Repr::F32, Sense::Number),
+        "GLdouble" => (Repr::F64, Sense::Number),
+        "GLint64" | "GLint64EXT" | "EGLnsecsANDROID" => (Repr::I64, Sense::Number),
+        "GLintptr" | "GLsizeiptr" | "EGLAttrib" | "EGLAttribKHR" => (Repr::I64, Sense::Number),
+        "GLuint64" | "GLuint64EXT" | "EGLuint64KHR" | "EGLuint64NV" => (Repr::U64, Sense::Number),
+        "EGLTime" | "EGLTimeKHR" | "EGLTimeNV" => (Repr::U64, Sense::Number),
+        "GLsync" | "GLeglImageOES" | "GLeglClientBufferEXT" => (Repr::Pointer, Sense::Handle),
+        "EGLClientBuffer" | "EGLConfig" | "EGLContext" | "EGLDeviceEXT" | "EGLDisplay"
+        | "EGLImage" | "EGLImageKHR" | "EGLLabelKHR" | "EGLObjectKHR" | "EGLOutputLayerEXT"
+        | "EGLOutputPortEXT" | "EGLStreamKHR" | "EGLSurface" | "EGLSync" | "EGLSyncKHR"
+        | "EGLSyncNV" => (Repr::Pointer, Sense::Handle),
+        "EGLNativeDisplayType" | "EGLNativePixmapType" | "EGLNativeWindowType" => {
+            (Repr::Pointer, Sense::Handle)
+        }
+        "GLDEBUGPROC"
+        | "GLDEBUGPROCKHR"
+        | "GLVULKANPROCNV"
+        | "EGLDEBUGPROCKHR"
+        | "EGLSetBlobFuncANDROID"
+        | "EGLGetBlobFuncANDROID"
+        | "__eglMustCastToProperFunctionPointerType" => (Repr::Pointer, Sense::Pointer),
+        // Not the API's own; only ever behind a pointer.
+        "AHardwareBuffer" | "EGLClientPixmapHI" | "wl_buffer" | "wl_display" | "wl_resource" => {
+            (Repr::Void, Sense::Void)
+        }
+        _ => return None,
+    };
+    Some(Base { repr, sense, rust: rust_of(name, repr) })
+}
+
+fn rust_of(name: &str, repr: Repr) -> TokenStream {
+    match (name, repr) {
+        ("GLchar" | "char", _) => quote!(c_char),
+        ("GLintptr" | "GLsizeiptr" | "EGLAttrib" | "EGLAttribKHR", _) => quote!(isize),
+        (_, Repr::Void) => quote!(c_void),
+        (_, Repr::U8) => quote!(u8),
+        (_, Repr::I8) => quote!(i8),
+        (_, Repr::U16) => quote!(u16),
+        (_, Repr::I16) => quote!(i16),
+        (_, Repr::U32) => quote!(u32),
+        (_, Repr::I32) => quote!(i32),
+        (_, Repr::U64) => quote!(u64),
+        (_, Repr::I64) => quote!(i64),
+        (_, Repr::F32) => quote!(f32),
+        (_, Repr::F64) => quote!(f64),
+        (_, Repr::Pointer) => quote!(*mut c_void),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declaration_with_pointers_becomes_the_rust_type() {
+        let check = |text: &str, expected: &str| {
+            let rust = CType::parse(text).and_then(|ty| ty.rust()).unwrap();
+            assert_eq!(rust.to_string(), expected, "{text}");
+        };
+        check("GLenum", "u32");
+        check("const GLfloat *", "* const f32");
+        check("const GLint*", "* const i32");
+        check("void **", "* mut * mut c_void");
+        check("const void *const*", "* const * const c_void");
+        check("const GLchar *const*", "* const * const c_char");
+        check("EGLDisplay", "* mut c_void");
+        check("EGLConfig *", "* mut * mut c_void");
+        check("struct wl_display *", "* mut c_void");
+        check("const EGLAttrib *", "* const isize");
+    }
+
+    #[test]
+    fn constness_is_that_of_the_outermost_pointee() {
+        let check = |text: &str, expected: bool| {
+            assert_eq!(CType::parse(text).unwrap().points_at_const(), expected, "{text}");
+        };
+        check("const GLfloat *", true);
+        check("const GLchar *const*", true);
+        check("void **", false);
+        check("GLint *", false);
+    }
+
+    #[test]
+    fn unknown_base_type_has_no_representation() {
+        assert_eq!(CType::parse("GLmystery").unwrap().scalar(), None);
+    }
+}

@@ -1,0 +1,257 @@
+//! `handlers_*.rs`: what runs in place of a command while it is recorded; and their table.
+//!
+//! The shapes are those of `shim/src/call.rs` (a record or two around the driver's function) and,
+//! for hooked commands, `shim/src/hooks.rs`.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{extents, file, ident};
+use crate::model::{Direction, Effect, Function, Model};
+use crate::registry::Origin;
+
+/// The modules of handlers, and what each begins with.
+const MODULES: [(Origin, &str); 6] = [
+    (Origin::Egl, "handlers_egl"),
+    (Origin::Es1, "handlers_gl_es1"),
+    (Origin::Es2, "handlers_gl_es2"),
+    (Origin::Es3, "handlers_gl_es3"),
+    (Origin::SharedExtension, "handlers_gl_shared_extensions"),
+    (Origin::VendorExtension, "handlers_gl_vendor_extensions"),
+];
+
+const PRELUDE: &str = "\
+// A handler has its caller's duties: the arguments are those of a program that calls the command.
+#![allow(
+    clippy::missing_safety_doc,
+    clippy::multiple_unsafe_ops_per_block,
+    clippy::too_many_arguments,
+    clippy::undocumented_unsafe_blocks,
+    non_snake_case,
+    unsafe_op_in_unsafe_fn
+)]
+";
+
+/// The modules by name, with their unformatted text.
+pub fn emit_modules(model: &Model) -> Vec<(&'static str, String)> {
+    MODULES.iter().map(|(origin, module)| (*module, emit_module(model, *origin))).collect()
+}
+
+fn emit_module(model: &Model, origin: Origin) -> String {
+    let functions = model.functions.iter().filter(|function| function.origin == origin);
+    let items: Vec<String> = functions.map(|function| handler(function) + "\n").collect();
+    let body = items.join("");
+    let imports = [
+        ("use core::ffi::c_char;\n", "c_char"),
+        ("use core::ffi::c_void;\n", "c_void"),
+        ("\nuse gapii_protocol::atom::{EFFECT, LEAVES};\n\n", ""),
+        ("use super::ids::*;\n", ""),
+        ("use super::sizes;\n", "sizes ::"),
+        ("use crate::call::Call;\n", ""),
+        ("use crate::driver::driver;\n", ""),
+        ("use crate::hooks;\n", "hooks ::"),
+        ("use crate::observe;\n", "observe ::"),
+    ];
+    let imports = imports.iter().filter(|(_, word)| body.contains(word));
+    let imports: String = imports.map(|(import, _)| *import).collect();
+    file(&format!("{PRELUDE}\n{imports}"), &items)
+}
+
+/// The table of handlers, and which of them stay in place without a capture.
+pub fn emit_table(model: &Model) -> String {
+    let handlers: Vec<String> = model
+        .functions
+        .iter()
+        .map(|function| {
+            let module = MODULES.iter().find(|(origin, _)| *origin == function.origin);
+            let module = module.map_or("handlers_egl", |(_, module)| module);
+            format!("Handler({module}::{} as *const ()),", function.name)
+        })
+        .collect();
+    let hooked = model.functions.iter().filter(|function| function.hook.is_some());
+    let hooked: Vec<&str> = hooked.map(|function| function.constant.as_str()).collect();
+    let modules: Vec<&str> = MODULES.iter().map(|(_, module)| *module).collect();
+    let items = [
+        format!(
+            "/// Handlers by id.\npub static HANDLERS: [Handler; COUNT] = [{}];\n",
+            handlers.join("\n")
+        ),
+        format!(
+            "/// Commands whose handler is in place whether or not a capture runs.\n\
+             pub static HOOKED: &[u16] = &[{}];",
+            hooked.join(", ")
+        ),
+    ];
+    file(
+        &format!(
+            "use super::ids::*;\nuse super::{{{}}};\nuse crate::table::Handler;",
+            modules.join(", ")
+        ),
+        &items,
+    )
+}
+
+/// One handler, unformatted.
+fn handler(function: &Function) -> String {
+    let name = ident(&function.name);
+    let params: Vec<TokenStream> = function
+        .params
+        .iter()
+        .map(|param| {
+            let (name, ty) = (ident(&param.ident), &param.value.rust);
+            quote!(#name: #ty)
+        })
+        .collect();
+    let types = function.params.iter().map(|param| &param.value.rust);
+    let result = function.result.as_ref().map(|result| {
+        let ty = &result.rust;
+        quote!(-> #ty)
+    });
+    let id = ident(&function.constant);
+    let body = match function.hook {
+        None => plain_body(function),
+        Some(_) => hooked_body(function),
+    };
+    quote! {
+        pub unsafe extern "C" fn #name(#(#params),*) #result {
+            let driver: unsafe extern "C" fn(#(#types),*) #result = driver!(#id);
+            #body
+        }
+    }
+    .to_string()
+}
+
+fn plain_body(function: &Function) -> TokenStream {
+    let parts = Parts::new(function);
+    let Parts { reads, enter, puts, publish, drive, leave, .. } = &parts;
+    let pass_on = &parts.call_driver;
+    let result = function.result.as_ref().map(|_| quote!(result));
+    quote! {
+        #reads
+        let Some(call) = #enter else { return #pass_on };
+        #puts
+        let call = #publish;
+        #drive
+        #leave
+        #result
+    }
+}
+
+/// Hooked commands always leave: the hook runs when the driver has returned.
+fn hooked_body(function: &Function) -> TokenStream {
+    let parts = Parts::new(function);
+    let Parts { reads, enter, puts, publish, drive, leave, .. } = &parts;
+    let pass_on = &parts.call_driver;
+    let hook = ident(&function.name);
+    let arguments = function.params.iter().map(|param| ident(&param.ident));
+    let result = function.result.as_ref().map(|_| quote!(, result));
+    quote! {
+        let Some(scope) = hooks::enter() else { return #pass_on };
+        #reads
+        let call = #enter;
+        let call = call.map(|call| { #puts #publish });
+        #drive
+        if let Some(call) = call { #leave }
+        hooks::#hook(&scope #(, #arguments)* #result)
+    }
+}
+
+/// What handlers of both shapes are made of.
+struct Parts {
+    /// `let reads = …;` if anything is.
+    reads: TokenStream,
+    /// An expression of type `Option<Call>`.
+    enter: TokenStream,
+    puts: TokenStream,
+    /// An expression that publishes `call`.
+    publish: TokenStream,
+    call_driver: TokenStream,
+    drive: TokenStream,
+    /// The leave record, or the note that there is none.
+    leave: TokenStream,
+}
+
+impl Parts {
+    fn new(function: &Function) -> Self {
+        let id = ident(&function.constant);
+        let enter_flags = enter_flags(function);
+        let fixed = Literal::u16_unsuffixed(function.fixed_len);
+        let observed = observations(function, Direction::In);
+        let puts = function.params.iter().map(|param| {
+            let (offset, name) = (Literal::u16_unsuffixed(param.offset), ident(&param.ident));
+            quote!(call.put(#offset, #name);)
+        });
+        let arguments = function.params.iter().map(|param| ident(&param.ident));
+        let call_driver = quote!(driver(#(#arguments),*));
+        let (reads, enter, publish) = if observed.is_empty() {
+            let enter = quote!(Call::enter(#id, #enter_flags, #fixed));
+            (quote!(), enter, quote!(call.publish()))
+        } else {
+            let padded = Literal::u16_unsuffixed(function.fixed_len.next_multiple_of(8));
+            (
+                quote!(let reads = [#(#observed),*];),
+                quote!(Call::enter_observing(#id, #enter_flags, #fixed, &reads)),
+                quote!(call.publish_observing(#padded, &reads)),
+            )
+        };
+        let drive = match function.result {
+            Some(_) => quote!(let result = #call_driver;),
+            None => quote!(#call_driver;),
+        };
+        let leave = if function.leaves() { leave(function) } else { quote!(call.finish();) };
+        Self { reads, enter, puts: quote!(#(#puts)*), publish, call_driver, drive, leave }
+    }
+}
+
+fn leave(function: &Function) -> TokenStream {
+    let id = ident(&function.constant);
+    let flags = leave_flags(function);
+    let result = match function.result {
+        Some(_) => quote!(result),
+        None => quote!(()),
+    };
+    let mut observed = observations(function, Direction::Out);
+    if function.observes_result() {
+        observed.push(quote!(observe::c_string(result)));
+    }
+    if observed.is_empty() {
+        return quote!(call.leave(#id, #flags, #result, &[]););
+    }
+    quote! {
+        let writes = [#(#observed),*];
+        call.leave(#id, #flags, #result, &writes);
+    }
+}
+
+fn observations(function: &Function, direction: Direction) -> Vec<TokenStream> {
+    let observed = function.observed(direction);
+    observed.map(|(param, observation)| extents::observe(function, param, observation)).collect()
+}
+
+fn enter_flags(function: &Function) -> TokenStream {
+    if function.hook.is_some_and(|hook| hook.enter_flags) {
+        let hook = format_ident!("{}_enter_flags", function.name);
+        let arguments = function.params.iter().map(|param| ident(&param.ident));
+        return quote!(hooks::#hook(#(#arguments),*) | LEAVES);
+    }
+    match (function.effect, function.leaves()) {
+        (Effect::Enter, true) => quote!(EFFECT | LEAVES),
+        (Effect::Enter, false) => quote!(EFFECT),
+        (_, true) => quote!(LEAVES),
+        (_, false) => quote!(0),
+    }
+}
+
+fn leave_flags(function: &Function) -> TokenStream {
+    if function.hook.is_some_and(|hook| hook.leave_flags) {
+        let hook = format_ident!("{}_leave_flags", function.name);
+        let arguments = function.params.iter().map(|param| ident(&param.ident));
+        let result = function.result.as_ref().map(|_| quote!(result));
+        let all = arguments.map(|name| quote!(#name)).chain(result);
+        return quote!(hooks::#hook(#(#all),*));
+    }
+    match function.effect {
+        Effect::Leave => quote!(EFFECT),
+        Effect::Enter | Effect::Recorded => quote!(0),
+    }
+}

@@ -1,0 +1,63 @@
+//! Gets the registry's XML files: they are inputs, and not part of the repository.
+//!
+//! They come out of a Python package that carries them, pinned by version and hash.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::problem::Error;
+
+/// The package, as a requirement of `pip`.
+const REQUIREMENT: &str = "glad2==2.0.8 \
+    --hash=sha256:cfe84018233043554710aa747d0bf4be55015154f8bcd451765d1984bcc9d70b\n";
+const WHEEL: &str = "glad2-2.0.8-py3-none-any.whl";
+
+/// Where the registry's files lie.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RegistryFiles {
+    pub egl: PathBuf,
+    pub gl: PathBuf,
+}
+
+impl RegistryFiles {
+    /// The files of a folder that has both.
+    pub fn in_folder(folder: &Path) -> Self {
+        Self { egl: folder.join("egl.xml"), gl: folder.join("gl.xml") }
+    }
+}
+
+/// The pinned registry under `target_dir/registry`; downloads it if it is not there.
+pub fn registry_files(target_dir: &Path) -> Result<RegistryFiles, Error> {
+    let folder = target_dir.join("registry");
+    let files =
+        RegistryFiles::in_folder(&folder.join(WHEEL.trim_end_matches(".whl")).join("glad/files"));
+    if files.egl.is_file() && files.gl.is_file() {
+        return Ok(files);
+    }
+    let requirements = folder.join("requirements.txt");
+    let file_error = |source| Error::File { path: requirements.clone(), source };
+    fs::create_dir_all(&folder).map_err(file_error)?;
+    fs::write(&requirements, REQUIREMENT).map_err(file_error)?;
+    let mut download = Command::new("python3");
+    download.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]);
+    download.args(["--require-hashes", "--requirement"]).arg(&requirements);
+    run(download.arg("--dest").arg(&folder))?;
+    let mut unpack = Command::new("python3");
+    unpack.args(["-m", "zipfile", "--extract"]).arg(folder.join(WHEEL));
+    run(unpack.arg(folder.join(WHEEL.trim_end_matches(".whl"))))?;
+    Ok(files)
+}
+
+fn run(command: &mut Command) -> Result<(), Error> {
+    let name = format!("{command:?}");
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(source) => return Err(Error::Spawn { command: name, source }),
+    };
+    if output.status.success() {
+        return Ok(());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(Error::Command { command: name, stderr })
+}

@@ -1,0 +1,143 @@
+//! Enum groups: which name stands for a value.
+//!
+//! Of several names for one value the API's own come first, then desktop OpenGL's, then
+//! extensions', the less private the earlier.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{Api, Group};
+use crate::registry::{Enumerant, Registries, Registry};
+
+/// Index of the group of all names of EGL, and of OpenGL ES.
+pub fn catch_all(api: Api) -> u16 {
+    match api {
+        Api::Egl => 0,
+        Api::Gles => 1,
+    }
+}
+
+/// The groups that commands refer to.
+#[derive(Debug)]
+pub struct Groups {
+    pub all: Vec<Group>,
+    by_name: BTreeMap<String, (u16, bool)>,
+}
+
+impl Groups {
+    /// The catch-all groups, and those of `wanted` that have values.
+    pub fn new(
+        registries: &Registries,
+        wanted: &BTreeSet<(String, Api)>,
+        prefer: &BTreeSet<String>,
+    ) -> Self {
+        let mut all = Vec::new();
+        let mut by_name = BTreeMap::new();
+        for (api, name) in [(Api::Egl, "EGL"), (Api::Gles, "GL")] {
+            let registry = registries.of(api);
+            let names = registry.enumerants.iter().filter(|known| is_in_catch_all(known));
+            by_name.insert(name.to_owned(), (catch_all(api), false));
+            let values = values(registry, names, prefer);
+            all.push(Group { name: name.to_owned(), values, fallback: None });
+        }
+        for (name, api) in wanted {
+            let registry = registries.of(*api);
+            let members = || registry.enumerants.iter().filter(|known| known.groups.contains(name));
+            let is_bitfield = members().any(|member| member.is_bit);
+            if members().next().is_some() && !by_name.contains_key(name) {
+                by_name.insert(name.clone(), (all.len() as u16, is_bitfield));
+                let values = values(registry, members(), prefer);
+                let fallback = (!is_bitfield).then_some(catch_all(*api));
+                all.push(Group { name: name.clone(), values, fallback });
+            }
+        }
+        Self { all, by_name }
+    }
+
+    /// Index of a group, and whether it is a bitfield's.
+    pub fn find(&self, name: &str) -> Option<(u16, bool)> {
+        self.by_name.get(name).copied()
+    }
+}
+
+/// Bits and numbers with names would only be in the way of the enumerants.
+fn is_in_catch_all(known: &Enumerant) -> bool {
+    let is_number = known.name.starts_with("EGL_")
+        && known.groups.iter().any(|group| group == "SpecialNumbers");
+    !known.is_bit && !is_number
+}
+
+/// One name for each value, sorted by value.
+fn values<'a>(
+    registry: &Registry,
+    members: impl Iterator<Item = &'a Enumerant>,
+    prefer: &BTreeSet<String>,
+) -> Vec<(u64, String)> {
+    let rank = |name: &'a str| {
+        (
+            !prefer.contains(name),
+            !registry.core.contains(name),
+            !registry.desktop_core.contains(name),
+            suffix_rank(name),
+            name,
+        )
+    };
+    let mut best: BTreeMap<u64, &str> = BTreeMap::new();
+    for member in members {
+        let name = best.entry(member.value).or_insert(&member.name);
+        if rank(&member.name) < rank(name) {
+            *name = &member.name;
+        }
+    }
+    best.into_iter().map(|(value, name)| (value, name.to_owned())).collect()
+}
+
+fn suffix_rank(name: &str) -> usize {
+    const SHARED: [&str; 4] = ["_KHR", "_OES", "_EXT", "_ARB"];
+    SHARED.iter().position(|suffix| name.ends_with(suffix)).unwrap_or(SHARED.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str, value: u64) -> Enumerant {
+        Enumerant { name: name.to_owned(), value, groups: vec!["G".to_owned()], is_bit: false }
+    }
+
+    fn registries(gl: Registry) -> Registries {
+        Registries { egl: Registry::default(), gl }
+    }
+
+    #[test]
+    fn value_with_several_names_gets_the_least_private() {
+        let check = |names: &[&str], core: &[&str], desktop: &[&str], expected: &str| {
+            let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            let gl = Registry {
+                enumerants: names.iter().map(|name| named(name, 7)).collect(),
+                core: set(core),
+                desktop_core: set(desktop),
+                ..Registry::default()
+            };
+            let wanted = BTreeSet::from([("G".to_owned(), Api::Gles)]);
+            let groups = Groups::new(&registries(gl), &wanted, &BTreeSet::new());
+            let (index, _) = groups.find("G").unwrap();
+            assert_eq!(groups.all[usize::from(index)].values, [(7, expected.to_owned())]);
+        };
+        check(&["GL_A_EXT", "GL_A", "GL_A_OES"], &["GL_A"], &[], "GL_A");
+        check(&["GL_A", "GL_B"], &["GL_B"], &["GL_A"], "GL_B");
+        check(&["GL_A_NV", "GL_A_ARB"], &[], &[], "GL_A_ARB");
+        check(&["GL_A_EXT", "GL_A_OES"], &[], &[], "GL_A_OES");
+        check(&["GL_A_QCOM", "GL_DESKTOP"], &[], &["GL_DESKTOP"], "GL_DESKTOP");
+    }
+
+    #[test]
+    fn preferred_name_beats_the_rank() {
+        let gl = Registry {
+            enumerants: vec![named("GL_FALSE", 0), named("GL_NONE", 0)],
+            ..Registry::default()
+        };
+        let prefer = BTreeSet::from(["GL_NONE".to_owned()]);
+        let groups = Groups::new(&registries(gl), &BTreeSet::new(), &prefer);
+        assert_eq!(groups.all[1].values, [(0, "GL_NONE".to_owned())]);
+    }
+}

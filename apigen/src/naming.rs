@@ -1,0 +1,76 @@
+//! Names of generated items.
+
+/// Suffixes that are words of their own.
+const SUFFIXES: &[&str] = &[
+    "AMD", "ANDROID", "ANGLE", "APPLE", "ARB", "ARM", "EXT", "HI", "IMG", "INTEL", "KHR", "MESA",
+    "NOK", "NV", "OES", "OVR", "QCOM", "WL",
+];
+
+/// Names that handlers use for themselves.
+const TAKEN: &[&str] = &["call", "driver", "reads", "result", "scope", "writes"];
+
+/// Rust's keywords that occur as parameter names.
+const KEYWORDS: &[&str] = &["box", "in", "loop", "match", "move", "ref", "type", "use", "where"];
+
+/// The constant of a command's id: `glUniform4fv` is `GL_UNIFORM4FV`, `eglCreateSync64KHR` is
+/// `EGL_CREATE_SYNC64_KHR`. A word begins at an upper-case letter behind a lower-case one, and at
+/// the last of several upper-case letters when a lower-case one follows.
+pub fn id_constant(command: &str) -> String {
+    let suffix = SUFFIXES.iter().find(|suffix| command.ends_with(**suffix)).copied();
+    let stem = suffix.and_then(|suffix| command.strip_suffix(suffix)).unwrap_or(command);
+    let chars: Vec<char> = stem.chars().collect();
+    let mut name = String::new();
+    for (at, c) in chars.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| chars.get(at));
+        let after = chars.get(at + 1);
+        let is_lower = |c: Option<&char>| c.is_some_and(char::is_ascii_lowercase);
+        let is_upper = |c: Option<&char>| c.is_some_and(char::is_ascii_uppercase);
+        if c.is_ascii_uppercase() && (is_lower(before) || is_upper(before) && is_lower(after)) {
+            name.push('_');
+        }
+        name.push(c.to_ascii_uppercase());
+    }
+    if let Some(suffix) = suffix {
+        name.push('_');
+        name.push_str(suffix);
+    }
+    name
+}
+
+/// The Rust identifier of a parameter.
+pub fn parameter(name: &str) -> String {
+    if TAKEN.contains(&name) {
+        format!("{name}_")
+    } else if KEYWORDS.contains(&name) {
+        format!("r#{name}")
+    } else {
+        name.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_name_becomes_upper_snake_case() {
+        let check = |command: &str, expected: &str| assert_eq!(id_constant(command), expected);
+        check("glClear", "GL_CLEAR");
+        check("glUniform4fv", "GL_UNIFORM4FV");
+        check("glUniformMatrix2x3fvNV", "GL_UNIFORM_MATRIX2X3FV_NV");
+        check("glTexImage3DOES", "GL_TEX_IMAGE3D_OES");
+        check("glGetIntegeri_v", "GL_GET_INTEGERI_V");
+        check("glDebugMessageCallbackKHR", "GL_DEBUG_MESSAGE_CALLBACK_KHR");
+        check("eglSwapBuffers", "EGL_SWAP_BUFFERS");
+        check("eglWaitGL", "EGL_WAIT_GL");
+        check("eglGetDRMImageName", "EGL_GET_DRM_IMAGE_NAME");
+        check("eglCreateSync64KHR", "EGL_CREATE_SYNC64_KHR");
+    }
+
+    #[test]
+    fn parameter_that_is_a_keyword_or_a_local_is_changed() {
+        assert_eq!(parameter("type"), "r#type");
+        assert_eq!(parameter("result"), "result_");
+        assert_eq!(parameter("count"), "count");
+    }
+}

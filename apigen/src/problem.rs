@@ -1,0 +1,52 @@
+//! What can be wrong with the descriptions, and where.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Why nothing was generated.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Every mistake that was found, in the order of the files.
+    #[error("{}", lines(.0))]
+    Descriptions(Vec<Problem>),
+    #[error("{path}: {source}", path = path.display())]
+    File { path: PathBuf, source: std::io::Error },
+    #[error("{file}: {source}")]
+    Xml { file: &'static str, source: roxmltree::Error },
+    #[error("cannot run {command}: {source}")]
+    Spawn { command: String, source: std::io::Error },
+    #[error("{command} failed: {stderr}")]
+    Command { command: String, stderr: String },
+}
+
+/// A mistake in a description file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Problem {
+    pub file: String,
+    /// From 1; 0 where a mistake has no line.
+    pub line: usize,
+    pub message: String,
+}
+
+impl Problem {
+    /// A mistake at the byte range `at` of `text`.
+    pub fn at(file: &str, text: &str, at: Range<usize>, message: impl Into<String>) -> Self {
+        let before = text.get(..at.start).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        Self { file: file.to_owned(), line, message: message.into() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.file, self.message),
+            line => write!(f, "{}:{line}: {}", self.file, self.message),
+        }
+    }
+}
+
+fn lines(problems: &[Problem]) -> String {
+    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,336 @@
+//! The Khronos registry's XML as plain data.
+//!
+//! Keeps what EGL and OpenGL ES need of it: their commands, and all enumerants of the namespaces
+//! (programs pass desktop values too, if only to be told that they may not).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use roxmltree::{Document, Node};
+
+use crate::ctype::CType;
+use crate::model::Api;
+use crate::problem::{Error, Problem};
+use crate::tree::Inputs;
+
+/// One registry file.
+#[derive(Debug, Default)]
+pub struct Registry {
+    /// Commands of EGL or OpenGL ES, by name.
+    pub commands: BTreeMap<String, Command>,
+    pub enumerants: Vec<Enumerant>,
+    /// Names that a version of EGL or OpenGL ES has without an extension.
+    pub core: BTreeSet<String>,
+    /// Names that a version of desktop OpenGL has without an extension.
+    pub desktop_core: BTreeSet<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub name: String,
+    pub result: CType,
+    pub result_group: Option<String>,
+    pub params: Vec<Param>,
+    /// The command this one is another name of; it need not be in the API.
+    pub alias: Option<String>,
+    pub origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub name: String,
+    pub ty: CType,
+    pub group: Option<String>,
+    /// The kind of object that an integer names.
+    pub class: Option<String>,
+    pub len: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Enumerant {
+    pub name: String,
+    pub value: u64,
+    pub groups: Vec<String>,
+    pub is_bit: bool,
+}
+
+/// Where a command comes from; the first that applies.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Origin {
+    Egl,
+    Es2,
+    Es3,
+    Es1,
+    /// An extension of Khronos or of several vendors.
+    SharedExtension,
+    VendorExtension,
+}
+
+/// Both registries.
+#[derive(Debug)]
+pub struct Registries {
+    pub egl: Registry,
+    pub gl: Registry,
+}
+
+impl Registries {
+    pub fn of(&self, api: Api) -> &Registry {
+        match api {
+            Api::Egl => &self.egl,
+            Api::Gles => &self.gl,
+        }
+    }
+
+    pub fn command(&self, name: &str) -> Option<&Command> {
+        self.egl.commands.get(name).or_else(|| self.gl.commands.get(name))
+    }
+
+    /// All commands, EGL's first, each API's sorted by name.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        self.egl.commands.values().chain(self.gl.commands.values())
+    }
+}
+
+/// Parses the registries of `inputs`.
+pub fn parse_all(inputs: &Inputs) -> Result<Registries, Error> {
+    Ok(Registries {
+        egl: parse("egl.xml", &inputs.egl_xml, &["egl"])?,
+        gl: parse("gl.xml", &inputs.gl_xml, &["gles1", "gles2"])?,
+    })
+}
+
+fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, Error> {
+    let document = Document::parse(xml).map_err(|source| Error::Xml { file, source })?;
+    let root = document.root_element();
+    let origins = origins(root, apis);
+    let mut problems = Vec::new();
+    let mut commands = BTreeMap::new();
+    for node in elements(root, "commands").flat_map(|commands| elements(commands, "command")) {
+        let Some(name) = proto_name(node) else { continue };
+        let Some(origin) = origins.get(name) else { continue };
+        match command(node, name, *origin) {
+            Some(command) => {
+                commands.insert(name.to_owned(), command);
+            }
+            None => {
+                let message = format!("cannot read the declaration of {name}");
+                problems.push(Problem::at(file, xml, node.range(), message));
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(Error::Descriptions(problems));
+    }
+    Ok(Registry {
+        commands,
+        enumerants: enumerants(root, apis),
+        core: required_by_features(root, |api| apis.contains(&api)),
+        desktop_core: required_by_features(root, |api| api == "gl"),
+    })
+}
+
+/// The commands of `apis`, and the first version or extension that has each.
+fn origins<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Origin> {
+    let mut origins: BTreeMap<&str, Origin> = BTreeMap::new();
+    let mut add = |node: Node<'a, '_>, origin: Origin| {
+        let requires = elements(node, "require")
+            .filter(|require| require.attribute("api").is_none_or(|api| apis.contains(&api)));
+        for command in requires.flat_map(|require| elements(require, "command")) {
+            if let Some(name) = command.attribute("name") {
+                let first = origins.entry(name).or_insert(origin);
+                *first = origin.min(*first);
+            }
+        }
+    };
+    for feature in elements(root, "feature") {
+        let number = feature.attribute("number").unwrap_or_default();
+        match feature.attribute("api").filter(|api| apis.contains(api)) {
+            Some("egl") => add(feature, Origin::Egl),
+            Some("gles1") => add(feature, Origin::Es1),
+            Some("gles2") if number == "2.0" => add(feature, Origin::Es2),
+            Some("gles2") => add(feature, Origin::Es3),
+            _ => {}
+        }
+    }
+    for extension in elements(root, "extensions").flat_map(|all| elements(all, "extension")) {
+        let supported = extension.attribute("supported").unwrap_or_default();
+        if supported.split('|').any(|api| apis.contains(&api)) {
+            add(extension, extension_origin(extension.attribute("name").unwrap_or_default()));
+        }
+    }
+    origins
+}
+
+/// From a name such as `GL_OES_mapbuffer`.
+fn extension_origin(extension: &str) -> Origin {
+    let mut words = extension.split('_');
+    match (words.next(), words.next()) {
+        (Some("EGL"), _) => Origin::Egl,
+        (_, Some("KHR" | "OES" | "EXT" | "OVR")) => Origin::SharedExtension,
+        _ => Origin::VendorExtension,
+    }
+}
+
+fn command(node: Node<'_, '_>, name: &str, origin: Origin) -> Option<Command> {
+    let proto = elements(node, "proto").next()?;
+    let params = elements(node, "param").map(param).collect::<Option<Vec<_>>>()?;
+    Some(Command {
+        name: name.to_owned(),
+        result: declared_type(proto)?,
+        result_group: proto.attribute("group").map(str::to_owned),
+        params,
+        alias: elements(node, "alias").next().and_then(|alias| owned(alias, "name")),
+        origin,
+    })
+}
+
+fn param(node: Node<'_, '_>) -> Option<Param> {
+    Some(Param {
+        name: declared_name(node)?.to_owned(),
+        ty: declared_type(node)?,
+        group: owned(node, "group"),
+        class: owned(node, "class"),
+        len: owned(node, "len"),
+    })
+}
+
+fn proto_name<'a>(command: Node<'a, '_>) -> Option<&'a str> {
+    declared_name(elements(command, "proto").next()?)
+}
+
+fn declared_name<'a>(node: Node<'a, '_>) -> Option<&'a str> {
+    elements(node, "name").next()?.text().map(str::trim)
+}
+
+/// The text of a `<proto>` or `<param>` without its `<name>`.
+fn declared_type(node: Node<'_, '_>) -> Option<CType> {
+    let text: Vec<&str> = node
+        .descendants()
+        .filter(|inner| inner.is_text())
+        .filter(|inner| inner.parent().is_none_or(|parent| !parent.has_tag_name("name")))
+        .filter_map(|inner| inner.text())
+        .collect();
+    CType::parse(&text.join(" "))
+}
+
+fn enumerants(root: Node<'_, '_>, apis: &[&str]) -> Vec<Enumerant> {
+    let mut all = Vec::new();
+    for block in elements(root, "enums") {
+        for node in elements(block, "enum") {
+            let is_ours = node.attribute("api").is_none_or(|api| apis.contains(&api));
+            let value = node.attribute("value").and_then(enum_value);
+            let (Some(name), Some(value), true) = (owned(node, "name"), value, is_ours) else {
+                continue;
+            };
+            all.push(Enumerant {
+                name,
+                value,
+                groups: enum_groups(block, node),
+                is_bit: block.attribute("type") == Some("bitmask"),
+            });
+        }
+    }
+    all
+}
+
+/// gl.xml names the groups of a value; egl.xml gives each bitfield a namespace.
+fn enum_groups(block: Node<'_, '_>, node: Node<'_, '_>) -> Vec<String> {
+    let namespace = block.attribute("namespace").filter(|name| !["GL", "EGL"].contains(name));
+    let listed = [block.attribute("group"), node.attribute("group"), namespace];
+    let mut groups: Vec<String> =
+        listed.into_iter().flatten().flat_map(|list| list.split(',')).map(str::to_owned).collect();
+    groups.sort();
+    groups.dedup();
+    groups
+}
+
+/// Values of 32 bits or less; casts to handle types are none.
+fn enum_value(text: &str) -> Option<u64> {
+    let inner = text.strip_prefix("EGL_CAST(EGLint,").and_then(|rest| rest.strip_suffix(')'));
+    let text = inner.unwrap_or(text);
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u32::from_str_radix(digits, 16).ok().map(u64::from);
+    }
+    let value: i64 = text.parse().ok()?;
+    let bits = i32::try_from(value).map(i32::cast_unsigned).or_else(|_| u32::try_from(value));
+    bits.ok().map(u64::from)
+}
+
+fn required_by_features(root: Node<'_, '_>, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    elements(root, "feature")
+        .filter(|feature| feature.attribute("api").is_some_and(&is_wanted))
+        .flat_map(|feature| elements(feature, "require"))
+        .flat_map(|require| require.children().filter(Node::is_element))
+        .filter_map(|item| owned(item, "name"))
+        .collect()
+}
+
+fn elements<'a, 'b: 'a>(
+    node: Node<'a, 'b>,
+    tag: &'static str,
+) -> impl Iterator<Item = Node<'a, 'b>> {
+    node.children().filter(move |child| child.has_tag_name(tag))
+}
+
+fn owned(node: Node<'_, '_>, attribute: &str) -> Option<String> {
+    node.attribute(attribute).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enum_value_is_32_bits_wide() {
+        let check = |text: &str, expected: Option<u64>| assert_eq!(enum_value(text), expected);
+        check("0x8B8D", Some(0x8B8D));
+        check("10000", Some(10000));
+        check("-1", Some(0xFFFF_FFFF));
+        check("EGL_CAST(EGLint,-1)", Some(0xFFFF_FFFF));
+        check("EGL_CAST(EGLContext,0)", None);
+        check("0xFFFFFFFFFFFFFFFF", None);
+    }
+
+    const XML: &str = r#"<registry>
+        <enums namespace="GL" group="Mask" type="bitmask"><enum value="0x1" name="GL_A_BIT"/></enums>
+        <enums namespace="GL"><enum value="0x2" name="GL_B" group="One,Two"/></enums>
+        <commands>
+            <command>
+                <proto>const <ptype>GLubyte</ptype> *<name>glGetThing</name></proto>
+                <param group="One"><ptype>GLenum</ptype> <name>name</name></param>
+                <param len="n">const <ptype>GLint</ptype> *<name>values</name></param>
+                <alias name="glThing"/>
+            </command>
+            <command><proto>void <name>glDesktop</name></proto></command>
+        </commands>
+        <feature api="gl" number="1.0"><require><command name="glDesktop"/></require></feature>
+        <feature api="gles2" number="3.0"><require><command name="glGetThing"/></require></feature>
+    </registry>"#;
+
+    #[test]
+    fn commands_of_other_apis_are_left_out() {
+        let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
+        assert_eq!(registry.commands.keys().collect::<Vec<_>>(), ["glGetThing"]);
+        assert!(registry.core.contains("glGetThing"));
+        assert!(registry.desktop_core.contains("glDesktop"));
+    }
+
+    #[test]
+    fn command_is_read_with_types_groups_and_alias() {
+        let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
+        let command = &registry.commands["glGetThing"];
+        assert_eq!(command.origin, Origin::Es3);
+        assert_eq!(command.result, CType { base: "GLubyte".to_owned(), pointers: vec![true] });
+        assert_eq!(command.alias.as_deref(), Some("glThing"));
+        let params: Vec<_> = command.params.iter().map(|param| param.name.as_str()).collect();
+        assert_eq!(params, ["name", "values"]);
+        assert_eq!(command.params[1].len.as_deref(), Some("n"));
+    }
+
+    #[test]
+    fn enumerant_belongs_to_the_groups_of_its_block_and_its_own() {
+        let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
+        let groups: Vec<_> = registry.enumerants.iter().map(|e| e.groups.join("+")).collect();
+        assert_eq!(groups, ["Mask", "One+Two"]);
+        assert!(registry.enumerants[0].is_bit);
+    }
+}

@@ -1,0 +1,112 @@
+//! The repository around the generator: inputs read from it, files written to it and compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::fetch::RegistryFiles;
+use crate::problem::Error;
+
+/// Folders that hold generated files and nothing else.
+pub const GENERATED: &[&str] = &["protocol/src/generated", "shim/src/generated"];
+
+/// Formatting of the generated files: the repository's own.
+const RUSTFMT_CONFIG: &str = "max_width=100,use_small_heuristics=Max";
+
+/// Everything that [`crate::generate`] reads.
+#[derive(Clone, Default, Debug)]
+pub struct Inputs {
+    pub egl_xml: String,
+    pub gl_xml: String,
+    /// `apis/*.toml`: path from the root, and text.
+    pub annotations: Vec<(String, String)>,
+    /// `apis/exports/*.txt`: path from the root, and text.
+    pub exports: Vec<(String, String)>,
+}
+
+impl Inputs {
+    /// Reads the registry and the `apis/` of the repository at `root`.
+    pub fn read(root: &Path, registry: &RegistryFiles) -> Result<Self, Error> {
+        Ok(Self {
+            egl_xml: read(&registry.egl)?,
+            gl_xml: read(&registry.gl)?,
+            annotations: read_folder(root, "apis", "toml")?,
+            exports: read_folder(root, "apis/exports", "txt")?,
+        })
+    }
+}
+
+/// Writes `files` to the repository at `root`, and removes generated files of other names.
+pub fn write(root: &Path, files: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
+    for name in stale(root, files)? {
+        let path = root.join(&name);
+        let done = match files.get(&name) {
+            Some(text) => fs::create_dir_all(path.parent().unwrap_or(root))
+                .and_then(|()| fs::write(&path, text)),
+            None => fs::remove_file(&path),
+        };
+        done.map_err(|source| Error::File { path, source })?;
+    }
+    Ok(())
+}
+
+/// The generated files at `root` that differ from `files`, are missing, or should not be there.
+pub fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>, Error> {
+    let mut names: BTreeSet<PathBuf> = files.keys().cloned().collect();
+    for folder in GENERATED {
+        if root.join(folder).is_dir() {
+            names.extend(list(root, folder, "rs")?);
+        }
+    }
+    let differs =
+        |name: &PathBuf| fs::read_to_string(root.join(name)).ok().as_ref() != files.get(name);
+    Ok(names.into_iter().filter(differs).collect())
+}
+
+/// Formats Rust source.
+pub fn rustfmt(source: &str) -> Result<String, Error> {
+    let mut command = Command::new("rustfmt");
+    command.args(["--edition", "2024", "--emit", "stdout", "--config", RUSTFMT_CONFIG]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let spawn_error = |source| Error::Spawn { command: "rustfmt".to_owned(), source };
+    let mut child = command.spawn().map_err(spawn_error)?;
+    let stdin = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(source.as_bytes())));
+        child.wait_with_output()
+    });
+    let output = output.map_err(spawn_error)?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Error::Command { command: "rustfmt".to_owned(), stderr })
+}
+
+fn read_folder(root: &Path, folder: &str, extension: &str) -> Result<Vec<(String, String)>, Error> {
+    list(root, folder, extension)?
+        .into_iter()
+        .map(|name| Ok((name.display().to_string(), read(&root.join(&name))?)))
+        .collect()
+}
+
+/// The files of `folder` with `extension`, sorted, as paths from `root`.
+fn list(root: &Path, folder: &str, extension: &str) -> Result<Vec<PathBuf>, Error> {
+    let path = root.join(folder);
+    let file_error = |source| Error::File { path: path.clone(), source };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&path).map_err(file_error)? {
+        let name = Path::new(folder).join(entry.map_err(file_error)?.file_name());
+        if name.extension().is_some_and(|found| found == extension) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })
+}
