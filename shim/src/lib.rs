@@ -1,1 +1,25 @@
-//! Under construction.
+//! libgapii: stands in for EGL and OpenGL ES inside somebody else's process.
+//!
+//! A guest. On the call path it allocates nothing, takes no lock, makes no system call (but for a
+//! full ring) and prints nothing; when anything of its own fails, the driver is still called.
+//!
+//! Life of a command: [`entry`] (what the program calls) → [`table`] (where that leads by now) →
+//! generated handler → [`call`] (the record) → the driver.
+
+mod call;
+mod capture;
+mod connection;
+mod dlopen;
+mod driver;
+mod entry;
+mod errno;
+mod generated;
+mod hooks;
+mod ld_cache;
+mod module;
+mod observe;
+mod process;
+mod scalar;
+mod table;
+mod thread;
+mod tls;

@@ -1506,7 +1506,17 @@ pub unsafe extern "C" fn glTexImage2D(
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE2D);
     let Some(call) = Call::enter(GL_TEX_IMAGE2D, EFFECT, 40) else {
-        return driver(target, level, internalformat, width, height, border, format, r#type, pixels);
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            border,
+            format,
+            r#type,
+            pixels,
+        );
     };
     call.put(0, target);
     call.put(4, level);

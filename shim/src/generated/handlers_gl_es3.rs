@@ -369,7 +369,17 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE3D);
     let Some(call) = Call::enter(GL_COMPRESSED_TEX_IMAGE3D, EFFECT, 40) else {
-        return driver(target, level, internalformat, width, height, depth, border, imageSize, data);
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            imageSize,
+            data,
+        );
     };
     call.put(0, target);
     call.put(4, level);

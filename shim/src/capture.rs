@@ -1,0 +1,243 @@
+//! Whether this process records, decided at safe points from what the daemon's mode page says.
+//!
+//! A safe point is a command that every program makes now and then and that no hot loop consists
+//! of. Only there do hooks change. [`EPOCH`] then tells every thread at its next command.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
+
+use gapii_protocol::atom::{CAPTURE_END, process_end};
+use gapii_ringbuf::{Mode, Overflow};
+
+use crate::call::Call;
+use crate::connection::Connection;
+use crate::process;
+use crate::table::{self, Hooks};
+
+/// [`EPOCH`] while nothing is recorded. No thread is ever ready for it.
+pub const NOT_CAPTURING: u64 = u64::MAX;
+/// Epochs start above every special value of a thread's ready word.
+const FIRST_EPOCH: u64 = 16;
+/// How often a waiting process looks whether the daemon still lives.
+const LOOK_AROUND: Duration = Duration::from_millis(200);
+
+/// Number of the capture that runs in this process, or [`NOT_CAPTURING`].
+pub static EPOCH: AtomicU64 = AtomicU64::new(NOT_CAPTURING);
+
+static CAPTURE: Capture = Capture {
+    switching: AtomicBool::new(false),
+    last_epoch: AtomicU64::new(FIRST_EPOCH),
+    generation: AtomicU64::new(0),
+    armed: AtomicBool::new(false),
+    at_boundary: AtomicBool::new(false),
+    skip_frames: AtomicU64::new(0),
+    frame_limit: AtomicU64::new(0),
+    frames: AtomicU64::new(0),
+    drops: AtomicBool::new(false),
+    stall_ns: AtomicU64::new(0),
+};
+
+/// The capture that runs or is about to. All plain words: written under `switching`, read anywhere.
+struct Capture {
+    /// Set while a thread is changing any of this; others pass by.
+    switching: AtomicBool,
+    last_epoch: AtomicU64,
+    /// Mode-page generation that this process acted on last.
+    generation: AtomicU64,
+    /// Waiting for the frame at which to begin.
+    armed: AtomicBool,
+    /// While armed: a frame boundary has been seen.
+    at_boundary: AtomicBool,
+    /// While armed: frames still to let pass.
+    skip_frames: AtomicU64,
+    /// Frames to record, 0 for no limit.
+    frame_limit: AtomicU64,
+    /// Frames recorded.
+    frames: AtomicU64,
+    /// Leave records out when a ring is full, rather than wait.
+    drops: AtomicBool,
+    stall_ns: AtomicU64,
+}
+
+/// Where in the program a safe point is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// Before the process' first command.
+    FirstCommand,
+    /// After any hooked command.
+    Command,
+    /// After a successful swap.
+    FrameEnd,
+    /// After the swap that ended the capture's last frame.
+    LastFrame,
+}
+
+/// Acts on what the daemon wants by now. Called with no command of this thread in flight.
+pub fn safe_point(moment: Moment) {
+    if process::is_forked_child() {
+        process::become_own_process();
+        return;
+    }
+    while CAPTURE.switching.swap(true, Acquire) {
+        // Whoever is at it will do, unless only this thread knows that the capture is over.
+        if moment != Moment::LastFrame {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    match process::connection() {
+        Some(connection) => {
+            if moment == Moment::LastFrame && is_running() {
+                end(connection, process_end::FRAMES);
+            }
+            follow(connection, moment);
+        }
+        None if moment != Moment::FirstCommand => process::connect_again(),
+        None => {}
+    }
+    CAPTURE.switching.store(false, Release);
+}
+
+/// Whether the process records.
+pub fn is_running() -> bool {
+    EPOCH.load(Relaxed) != NOT_CAPTURING
+}
+
+/// Counts a successful swap; whether it belongs to the capture, and whether it is its last frame.
+pub fn count_frame() -> (bool, bool) {
+    let frame = CAPTURE.frames.fetch_add(1, Relaxed) + 1;
+    let limit = CAPTURE.frame_limit.load(Relaxed);
+    (limit == 0 || frame <= limit, limit != 0 && frame == limit)
+}
+
+/// Leaves the capture at once because its ring stays full or its daemon is gone. The ring has no
+/// room to say so; the daemon sees it in the segment's header.
+pub fn leave_lost(connection: &Connection) {
+    put_hooks_back(connection);
+}
+
+/// What to do when a ring is full.
+pub fn overflow() -> Overflow {
+    if CAPTURE.drops.load(Relaxed) { Overflow::Drop } else { Overflow::Wait }
+}
+
+/// How long a ring may stay full without a byte released, before the process leaves the capture.
+pub fn stall_limit() -> Duration {
+    Duration::from_nanos(CAPTURE.stall_ns.load(Relaxed))
+}
+
+/// In a forked child: there is no capture here.
+pub fn forget() {
+    EPOCH.store(NOT_CAPTURING, Relaxed);
+    CAPTURE.armed.store(false, Relaxed);
+    CAPTURE.generation.store(0, Relaxed);
+    CAPTURE.switching.store(false, Relaxed);
+    table::switch(Hooks::Monitoring);
+}
+
+/// Registers the last word of a process that exits in an orderly way.
+fn announce_exit() {
+    extern "C" fn at_exit() {
+        if is_running() && process::connection().is_some() {
+            write_capture_end(process_end::EXIT);
+        }
+    }
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if !REGISTERED.swap(true, Relaxed) {
+        // SAFETY: `at_exit` never unwinds; the library is never unloaded once it records.
+        unsafe { libc::atexit(at_exit) };
+    }
+}
+
+fn follow(connection: &Connection, moment: Moment) {
+    if moment == Moment::FirstCommand {
+        wait_for_go(connection);
+    }
+    let capturing = is_running();
+    if capturing && connection.is_daemon_gone() {
+        put_hooks_back(connection);
+        process::disconnect();
+        return;
+    }
+    let Some((generation, settings)) = connection.mode.settings() else { return };
+    if generation != CAPTURE.generation.load(Relaxed) {
+        if capturing {
+            end(connection, process_end::STOP);
+        }
+        CAPTURE.generation.store(generation, Relaxed);
+        CAPTURE.armed.store(settings.mode == Mode::Capturing, Relaxed);
+        CAPTURE.at_boundary.store(moment == Moment::FirstCommand, Relaxed);
+        CAPTURE.frame_limit.store(settings.frames, Relaxed);
+        CAPTURE.skip_frames.store(settings.skip_frames, Relaxed);
+        CAPTURE.drops.store(settings.overflow == Overflow::Drop, Relaxed);
+        CAPTURE.stall_ns.store(settings.stall_ns, Relaxed);
+    }
+    if CAPTURE.armed.load(Relaxed) && is_time_to_begin(connection, moment) {
+        begin();
+    }
+}
+
+/// Blocks while the daemon says wait and is there to say so.
+fn wait_for_go(connection: &Connection) {
+    loop {
+        let go = connection.mode.go();
+        let waits = connection.mode.settings().is_none_or(|(_, wish)| wish.mode == Mode::Wait);
+        if !waits || connection.is_daemon_gone() {
+            return;
+        }
+        connection.mode.wait_go(go, LOOK_AROUND);
+    }
+}
+
+/// Whether an armed capture begins at this safe point: at the process' first command, else at a
+/// frame boundary; for a program that has never swapped, at any.
+fn is_time_to_begin(connection: &Connection, moment: Moment) -> bool {
+    let skip = CAPTURE.skip_frames.load(Relaxed);
+    match moment {
+        Moment::FirstCommand => skip == 0,
+        Moment::Command => skip == 0 && connection.segment.header().frames.load(Relaxed) == 0,
+        _ if CAPTURE.at_boundary.swap(true, Relaxed) && skip > 0 => {
+            CAPTURE.skip_frames.store(skip - 1, Relaxed);
+            skip == 1
+        }
+        _ => skip == 0,
+    }
+}
+
+fn begin() {
+    CAPTURE.armed.store(false, Relaxed);
+    CAPTURE.frames.store(0, Relaxed);
+    let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
+    announce_exit();
+    EPOCH.store(epoch, Relaxed);
+    table::switch(Hooks::Capturing);
+}
+
+fn end(connection: &Connection, reason: u32) {
+    write_capture_end(reason);
+    put_hooks_back(connection);
+}
+
+fn put_hooks_back(connection: &Connection) {
+    EPOCH.store(NOT_CAPTURING, Relaxed);
+    table::switch(Hooks::Monitoring);
+    let generation = CAPTURE.generation.load(Relaxed);
+    connection.segment.header().ended_generation.store(generation, Release);
+    connection.counter.ring_doorbell();
+}
+
+fn write_capture_end(reason: u32) {
+    let limit = CAPTURE.frame_limit.load(Relaxed);
+    let frames = CAPTURE.frames.load(Relaxed).min(if limit == 0 { u64::MAX } else { limit });
+    // SAFETY: in a thread of the program; the payload is 16 bytes.
+    let Some(call) = (unsafe { Call::enter(CAPTURE_END, 0, 16) }) else { return };
+    // SAFETY: the first word.
+    unsafe { call.put(0, u64::from(reason)) };
+    // SAFETY: the second word.
+    unsafe { call.put(8, frames) };
+    // SAFETY: both words are written.
+    let call = unsafe { call.publish() };
+    // SAFETY: nothing follows.
+    unsafe { call.finish() };
+}

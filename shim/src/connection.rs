@@ -1,0 +1,246 @@
+//! A process' tie to a daemon: the hello, the shared memory that came back, and whether the other
+//! side is still there.
+//!
+//! Once made, a connection stays mapped for the life of the process: other threads may be writing
+//! through it. What must not outlive a `fork` sits in memory that the kernel wipes in the child.
+
+use std::io::Read;
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use gapii_protocol::app::{self, AppHello, HELLO_TIMEOUT_MS, HelloReply, REPLY_LEN, reply_status};
+use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
+
+use crate::thread::Thread;
+
+/// Our descriptors live from here on, away from those a program may count on or close.
+const DESCRIPTOR_FLOOR: [RawFd; 2] = [900, 200];
+/// Largest observation that travels inside its command's record, in bytes.
+const INLINE_MAX_BYTES: u64 = 64 << 10;
+
+/// Everything a recording thread needs of its process.
+pub struct Connection {
+    pub segment: Segment,
+    pub counter: CounterMap,
+    pub mode: ModeMap,
+    pub inline_max_bytes: u64,
+    socket: Socket,
+    wiped: Wiped,
+}
+
+impl Connection {
+    /// Says hello to the daemon at the process' socket path. `None`: there is none, or it won't.
+    pub fn open() -> Option<Connection> {
+        let mut stream = UnixStream::connect(socket_path()?).ok()?;
+        let timeout = Some(Duration::from_millis(HELLO_TIMEOUT_MS));
+        stream.set_read_timeout(timeout).ok()?;
+        stream.set_write_timeout(timeout).ok()?;
+        send_hello(&mut stream)?;
+        let (reply, descriptors) = receive_reply(&mut stream)?;
+        if reply.status != reply_status::OK {
+            return None;
+        }
+        let [counter, mode, segment] = descriptors;
+        let layout = SegmentLayout::new(reply.slot_count, reply.ring_bytes)?;
+        Some(Connection {
+            wiped: Wiped::map(reply.slot_count as usize)?,
+            inline_max_bytes: INLINE_MAX_BYTES.min(reply.ring_bytes / 16),
+            counter: CounterMap::map(counter?.as_fd()).ok()?,
+            mode: ModeMap::map(mode?.as_fd()).ok()?,
+            segment: Segment::map(segment?.as_fd(), layout).ok()?,
+            socket: Socket::keep(stream.into())?,
+        })
+    }
+
+    /// Whether this is a child of the process that made the connection.
+    pub fn is_inherited(&self) -> bool {
+        self.wiped.is_wiped()
+    }
+
+    /// Whether the daemon has gone. A socket that the program has closed tells nothing: false.
+    pub fn is_daemon_gone(&self) -> bool {
+        self.socket.is_hung_up()
+    }
+
+    /// The state of the thread that owns slot `slot`.
+    pub fn thread(&self, slot: u32) -> *mut Thread {
+        self.wiped.thread(slot as usize)
+    }
+}
+
+fn socket_path() -> Option<PathBuf> {
+    let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(path) = path("GAPII_SOCKET") {
+        return Some(path);
+    }
+    let user = path("XDG_RUNTIME_DIR").map(|folder| folder.join("gapii").join(app::SOCKET_NAME));
+    let system = PathBuf::from("/run/gapii").join(app::SOCKET_NAME);
+    user.into_iter().chain([system]).find(|path| path.exists())
+}
+
+fn send_hello(stream: &mut UnixStream) -> Option<()> {
+    let mut hello = AppHello::new(std::process::id());
+    if std::env::var_os("GAPII_WAIT").is_some_and(|value| value == "1") {
+        hello.flags |= app::FLAG_WAIT;
+    }
+    if let Some(token) = std::env::var_os("GAPII_LAUNCH") {
+        hello.launch = app::launch_from_hex(token.as_bytes()).unwrap_or_default();
+    }
+    if let Ok(exe) = std::env::current_exe() {
+        copy_padded(&mut hello.exe, exe.as_os_str().as_bytes());
+    }
+    copy_padded(&mut hello.name, &std::fs::read("/proc/self/comm").unwrap_or_default());
+    hello.apis = app::API_EGL_GLES;
+    // std's sockets send with MSG_NOSIGNAL: a daemon that has gone raises no SIGPIPE.
+    stream.write_all(&hello.to_bytes()).ok()
+}
+
+/// Copies a name without its line end, leaving at least one NUL behind it.
+fn copy_padded(field: &mut [u8], name: &[u8]) {
+    let name = name.trim_ascii_end();
+    let len = name.len().min(field.len() - 1);
+    field[..len].copy_from_slice(&name[..len]);
+}
+
+type Descriptors = [Option<OwnedFd>; app::DESCRIPTORS];
+
+/// Reads the reply; the descriptors come with its first bytes.
+fn receive_reply(stream: &mut UnixStream) -> Option<(HelloReply, Descriptors)> {
+    let mut bytes = [0; REPLY_LEN];
+    let (received, descriptors) = receive_with_descriptors(stream.as_raw_fd(), &mut bytes)?;
+    stream.read_exact(bytes.get_mut(received..)?).ok()?;
+    Some((HelloReply::from_bytes(&bytes).ok()?, descriptors))
+}
+
+fn receive_with_descriptors(socket: RawFd, bytes: &mut [u8]) -> Option<(usize, Descriptors)> {
+    let mut control = [0u64; 8];
+    let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    // SAFETY: msghdr is plain data for which zero is valid.
+    let mut message: libc::msghdr = unsafe { core::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(&control);
+    // SAFETY: the message points to live buffers of the sizes it says.
+    let received = unsafe { libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC) };
+    let received = usize::try_from(received).ok().filter(|&received| received > 0)?;
+    Some((received, take_descriptors(&message)))
+}
+
+/// Takes the descriptors out of a control buffer; those beyond the expected ones are closed.
+fn take_descriptors(message: &libc::msghdr) -> Descriptors {
+    let mut taken = Descriptors::default();
+    let mut next = 0;
+    // SAFETY: the kernel filled the control buffer that the message describes.
+    let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
+    while let Some(at) = NonNull::new(header) {
+        // SAFETY: CMSG_*HDR return headers inside the buffer.
+        let control = unsafe { at.read() };
+        if (control.cmsg_level, control.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
+            // SAFETY: as above.
+            let data = unsafe { libc::CMSG_DATA(at.as_ptr()) }.cast::<RawFd>();
+            // SAFETY: computes a length.
+            let empty = unsafe { libc::CMSG_LEN(0) } as usize;
+            for i in 0..(control.cmsg_len - empty) / size_of::<RawFd>() {
+                // SAFETY: `i` is below the number of descriptors the header announces.
+                let raw = unsafe { data.add(i).read_unaligned() };
+                // SAFETY: the kernel made the descriptor for us; nobody else owns it.
+                let owned = unsafe { OwnedFd::from_raw_fd(raw) };
+                if let Some(slot) = taken.get_mut(next) {
+                    *slot = Some(owned);
+                    next += 1;
+                }
+            }
+        }
+        // SAFETY: as for the first header.
+        header = unsafe { libc::CMSG_NXTHDR(message, at.as_ptr()) };
+    }
+    taken
+}
+
+/// The socket, kept open so that each side sees the other's end. The program may close or replace
+/// its descriptor: it is only used while it is still the same file.
+struct Socket {
+    descriptor: RawFd,
+    file: (libc::dev_t, libc::ino_t),
+}
+
+impl Socket {
+    /// Moves the socket up and keeps it for ever.
+    fn keep(socket: OwnedFd) -> Option<Socket> {
+        let moved = DESCRIPTOR_FLOOR.iter().find_map(|&floor| {
+            // SAFETY: duplicates a descriptor that we own.
+            let raw = unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_DUPFD_CLOEXEC, floor) };
+            (raw >= 0).then_some(raw)
+        });
+        let descriptor = match moved {
+            Some(raw) => raw,
+            None => std::os::fd::IntoRawFd::into_raw_fd(socket),
+        };
+        Some(Socket { descriptor, file: file_of(descriptor)? })
+    }
+
+    fn is_hung_up(&self) -> bool {
+        if file_of(self.descriptor) != Some(self.file) {
+            return false;
+        }
+        let mut poll = libc::pollfd { fd: self.descriptor, events: 0, revents: 0 };
+        // SAFETY: one pollfd, no waiting.
+        unsafe { libc::poll(&raw mut poll, 1, 0) == 1 && poll.revents & libc::POLLHUP != 0 }
+    }
+}
+
+fn file_of(descriptor: RawFd) -> Option<(libc::dev_t, libc::ino_t)> {
+    // SAFETY: stat is plain data for which zero is valid.
+    let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+    // SAFETY: `stat` is writable; a closed descriptor is an error.
+    let failed = unsafe { libc::fstat(descriptor, &raw mut stat) } != 0;
+    (!failed).then_some((stat.st_dev, stat.st_ino))
+}
+
+/// Private memory that a `fork` turns into zeros: a mark, and the state of every slot's thread.
+///
+/// In the child the threads' states read as detached, so that no command of the child ever reaches
+/// the parent's rings, however the child was made.
+struct Wiped(NonNull<u8>);
+
+/// Bytes before the first thread: the mark, alone in its cache lines.
+const MARK_BYTES: usize = 128;
+
+impl Wiped {
+    fn map(threads: usize) -> Option<Wiped> {
+        let bytes = MARK_BYTES + threads * size_of::<Thread>();
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping of our own.
+        let memory = unsafe { libc::mmap(core::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+        if memory == libc::MAP_FAILED {
+            return None;
+        }
+        // SAFETY: the whole mapping just made.
+        if unsafe { libc::madvise(memory, bytes, libc::MADV_WIPEONFORK) } != 0 {
+            // SAFETY: as above; nobody knows of it.
+            unsafe { libc::munmap(memory, bytes) };
+            return None;
+        }
+        let memory = NonNull::new(memory.cast::<u8>())?;
+        // SAFETY: the mark lies in the mapping.
+        unsafe { memory.cast::<u64>().write_volatile(1) };
+        Some(Wiped(memory))
+    }
+
+    fn is_wiped(&self) -> bool {
+        // SAFETY: the mark lies in the mapping, which stays.
+        unsafe { self.0.cast::<u64>().read_volatile() == 0 }
+    }
+
+    fn thread(&self, slot: usize) -> *mut Thread {
+        // SAFETY: slots are below the number that the mapping was made for.
+        unsafe { self.0.add(MARK_BYTES).cast::<Thread>().add(slot).as_ptr() }
+    }
+}

@@ -1,0 +1,99 @@
+//! Stands in for `dlopen`, so that a program that names a driver library by path gets this one.
+//!
+//! Changes the name at most and then *jumps* to the loader's own function: the loader judges a
+//! call by its return address (search paths, namespaces, `RTLD_NEXT`), which stays the program's.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
+
+use crate::driver::SONAMES;
+use crate::errno::ErrnoGuard;
+use crate::module::Module;
+
+/// The loader's `dlopen`; null until first needed.
+static REAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+/// A bit for each of [`SONAMES`] that the program has opened through us.
+static OPENED: AtomicU32 = AtomicU32::new(0);
+
+/// `dlopen` as the program calls it.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub unsafe extern "C" fn dlopen() {
+    #[cfg(target_arch = "x86_64")]
+    core::arch::naked_asm!(
+        "push rsi",
+        "sub rsp, 16",
+        "call {name}",
+        "add rsp, 16",
+        "pop rsi",
+        "mov rdi, rax",
+        "jmp qword ptr [rip + {real}]",
+        name = sym name_to_open,
+        real = sym REAL,
+    );
+    #[cfg(target_arch = "aarch64")]
+    core::arch::naked_asm!(
+        "stp x1, x30, [sp, #-16]!",
+        "bl {name}",
+        "ldp x1, x30, [sp], #16",
+        "adrp x16, {real}",
+        "ldr x16, [x16, :lo12:{real}]",
+        "br x16",
+        name = sym name_to_open,
+        real = sym REAL,
+    );
+}
+
+/// The loader's own `dlopen`, for our own needs.
+pub fn real(path: &CStr, flags: c_int) -> *mut c_void {
+    let code = real_code();
+    if code.is_null() {
+        return ptr::null_mut();
+    }
+    // SAFETY: `code` is the loader's dlopen.
+    let dlopen: unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void =
+        unsafe { core::mem::transmute(code) };
+    // SAFETY: a terminated path.
+    unsafe { dlopen(path.as_ptr(), flags) }
+}
+
+fn real_code() -> *mut c_void {
+    let known = REAL.load(Relaxed);
+    if !known.is_null() {
+        return known;
+    }
+    // SAFETY: asks the loader for what follows this module.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlopen".as_ptr()) };
+    REAL.store(found, Relaxed);
+    found
+}
+
+/// The name that the loader shall open: the program's own, or our file for a driver library.
+unsafe extern "C" fn name_to_open(name: *const c_char, flags: c_int) -> *const c_char {
+    let _errno = ErrnoGuard::new();
+    real_code();
+    if name.is_null() {
+        return name;
+    }
+    // SAFETY: the program passes a terminated name, or the loader would fault as well.
+    let Some(soname) = soname_index(unsafe { CStr::from_ptr(name) }) else { return name };
+    let bit = 1 << soname;
+    // A look whether the library is there must not find what only we have brought.
+    if flags & libc::RTLD_NOLOAD != 0 && OPENED.load(Relaxed) & bit == 0 {
+        return name;
+    }
+    match Module::ours() {
+        Some(ours) if !ours.is_program() && crate::process::wanted() => {
+            OPENED.fetch_or(bit, Relaxed);
+            ours.path()
+        }
+        _ => name,
+    }
+}
+
+/// Which of [`SONAMES`] the last part of a path is.
+fn soname_index(path: &CStr) -> Option<usize> {
+    let file = path.to_bytes().rsplit(|&byte| byte == b'/').next()?;
+    SONAMES.iter().position(|soname| soname.to_bytes() == file)
+}

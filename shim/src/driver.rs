@@ -1,0 +1,162 @@
+//! Finds the real driver libraries, below us and never through us.
+//!
+//! The next definition in the program's own search order comes first, since that is what the
+//! program would have had; then the library of that name on the library path (our folder of
+//! sonames left out), in the loader's cache, or in the system's folders.
+
+use core::ffi::{CStr, c_void};
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::dlopen;
+use crate::ld_cache::LdCache;
+use crate::module::Module;
+use crate::table::Code;
+
+/// The libraries that we stand in for.
+#[derive(Clone, Copy)]
+enum Library {
+    Egl,
+    Gles2,
+    Gles1,
+}
+
+/// File names we answer to when a program opens them.
+pub const SONAMES: [&CStr; 6] = [
+    c"libEGL.so.1",
+    c"libEGL.so",
+    c"libGLESv2.so.2",
+    c"libGLESv2.so",
+    c"libGLESv1_CM.so.1",
+    c"libGLESv1_CM.so",
+];
+
+#[cfg(target_arch = "x86_64")]
+const SYSTEM_FOLDERS: [&str; 6] = [
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+];
+#[cfg(target_arch = "aarch64")]
+const SYSTEM_FOLDERS: [&str; 6] = [
+    "/lib/aarch64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+];
+
+/// A loaded driver library; null if the machine has none.
+struct Handle(*mut c_void);
+
+// SAFETY: a dlopen handle may be used from any thread, and is never closed.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+static HANDLES: [OnceLock<Handle>; 3] = [const { OnceLock::new() }; 3];
+
+/// The driver's definition of an exported command; null if it has none.
+pub fn symbol(name: &CStr) -> Code {
+    // SAFETY: asks the loader for what follows this module in the search order.
+    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if !next.is_null() && !is_ours(next) {
+        return next.cast();
+    }
+    let libraries: &[Library] = match name.to_bytes().starts_with(b"egl") {
+        true => &[Library::Egl],
+        false => &[Library::Gles2, Library::Gles1],
+    };
+    for library in libraries {
+        // SAFETY: the handle is null or stays open.
+        let found = match handle(*library) {
+            handle if handle.is_null() => continue,
+            handle => unsafe { libc::dlsym(handle, name.as_ptr()) },
+        };
+        if !found.is_null() && !is_ours(found) {
+            return found.cast();
+        }
+    }
+    core::ptr::null_mut()
+}
+
+fn is_ours(address: *const c_void) -> bool {
+    static OURS: OnceLock<usize> = OnceLock::new();
+    let base = |module: Option<Module>| module.map_or(0, |module| module.base());
+    let ours = *OURS.get_or_init(|| base(Module::ours()));
+    ours != 0 && base(Module::of(address)) == ours
+}
+
+fn handle(library: Library) -> *mut c_void {
+    let (soname, probe, slot) = match library {
+        Library::Egl => (c"libEGL.so.1", c"eglGetError", 0),
+        Library::Gles2 => (c"libGLESv2.so.2", c"glGetError", 1),
+        Library::Gles1 => (c"libGLESv1_CM.so.1", c"glGetError", 2),
+    };
+    HANDLES[slot].get_or_init(|| Handle(open(soname, probe))).0
+}
+
+/// Loads the first library of that name that is not this one.
+///
+/// The plain name comes first, even where it leads to this very file: then the loader knows us by
+/// it, and a library that is loaded later and needs the name gets us, not the driver.
+fn open(soname: &CStr, probe: &CStr) -> *mut c_void {
+    let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
+    let by_name = dlopen::real(soname, flags);
+    if !by_name.is_null() {
+        // SAFETY: the handle was just opened and stays open.
+        let found = unsafe { libc::dlsym(by_name, probe.as_ptr()) };
+        if !found.is_null() && !is_ours(found) {
+            return by_name;
+        }
+    }
+    for path in candidates(&soname.to_string_lossy()) {
+        let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { continue };
+        let handle = dlopen::real(&path, flags);
+        if !handle.is_null() {
+            return handle;
+        }
+    }
+    core::ptr::null_mut()
+}
+
+fn candidates(soname: &str) -> Vec<PathBuf> {
+    let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).map(|folder| folder.join(soname));
+    let cached = LdCache::open().map(|cache| cache.find(soname)).unwrap_or_default();
+    let system = SYSTEM_FOLDERS.iter().map(|folder| Path::new(folder).join(soname));
+    let ours = our_file();
+    on_path
+        .chain(cached)
+        .chain(system)
+        .filter(|path| file_id(path).is_some_and(|id| Some(id) != ours))
+        .collect()
+}
+
+fn our_file() -> Option<(u64, u64)> {
+    let module = Module::ours()?;
+    let path = module.path_str()?;
+    file_id(Path::new(std::ffi::OsStr::from_bytes(path.to_bytes())))
+}
+
+/// Device and inode of the file behind `path`.
+fn file_id(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+/// The driver's function for a command, as a function of the type that the context asks for.
+macro_rules! driver {
+    ($id:ident) => {
+        core::mem::transmute::<$crate::table::Code, _>($crate::table::driver(
+            $crate::generated::ids::$id,
+        ))
+    };
+}
+pub(crate) use driver;

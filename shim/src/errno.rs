@@ -1,0 +1,22 @@
+//! Keeps `errno` as the program left it.
+
+/// Saves `errno` now and puts it back when dropped.
+pub struct ErrnoGuard(i32);
+
+impl ErrnoGuard {
+    pub fn new() -> Self {
+        // SAFETY: `__errno_location` returns this thread's errno, valid for the thread's life.
+        let location = unsafe { libc::__errno_location() };
+        // SAFETY: see above.
+        Self(unsafe { *location })
+    }
+}
+
+impl Drop for ErrnoGuard {
+    fn drop(&mut self) {
+        // SAFETY: as in `new`.
+        let location = unsafe { libc::__errno_location() };
+        // SAFETY: as in `new`.
+        unsafe { *location = self.0 };
+    }
+}

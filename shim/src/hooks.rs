@@ -1,0 +1,294 @@
+//! What the shim does at the few EGL commands that it watches whether or not a capture runs.
+//!
+//! The generated handlers call [`enter`] first and the function named like the command last.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use gapii_protocol::atom::{EFFECT, FRAME_END, LEAVES};
+
+use crate::capture::{self, Moment};
+use crate::generated::entries::ENTRY_POINTS;
+use crate::generated::names::NAMES;
+use crate::process;
+use crate::table::{self, Hooks};
+use crate::thread::{self, OPENGL_ES_API};
+use crate::tls::{Words, words};
+
+type Handle = *mut c_void;
+
+const EGL_NONE: i32 = 0x3038;
+const EGL_CONTEXT_CLIENT_VERSION: i32 = 0x3098;
+
+/// A hooked command on its way through the shim; while it lives, hooked commands of this thread
+/// that come from inside go straight on.
+pub struct Scope(());
+
+/// `None`: this command comes from inside another.
+#[inline]
+pub fn enter() -> Option<Scope> {
+    // SAFETY: this thread's own words.
+    let words = unsafe { &mut *words() };
+    if words.in_hook != 0 || words.in_slow_path != 0 || thread::is_inside(words) {
+        thread::count_reentrant();
+        return None;
+    }
+    words.in_hook = 1;
+    Some(Scope(()))
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        this_thread().in_hook = 0;
+    }
+}
+
+fn this_thread() -> &'static mut Words {
+    // SAFETY: this thread's own words; no other reference to them is alive in a hook.
+    unsafe { &mut *words() }
+}
+
+// Contexts: which API each is of.
+
+/// A context that the program made: its handle, and API and client version.
+struct Context {
+    handle: AtomicU64,
+    /// API in the upper half, version in the lower.
+    kind: AtomicU64,
+}
+
+/// The newest contexts. A context that was pushed out counts as one of OpenGL ES.
+static CONTEXTS: [Context; 256] =
+    [const { Context { handle: AtomicU64::new(0), kind: AtomicU64::new(0) } }; 256];
+static CONTEXTS_MADE: AtomicU64 = AtomicU64::new(0);
+
+fn remember_context(handle: u64, api: u32, version: u32) {
+    let next = CONTEXTS_MADE.fetch_add(1, Relaxed) as usize % CONTEXTS.len();
+    let known = CONTEXTS.iter().find(|context| context.handle.load(Relaxed) == handle);
+    let Some(context) = known.or(CONTEXTS.get(next)) else { return };
+    context.kind.store(u64::from(api) << 32 | u64::from(version), Relaxed);
+    context.handle.store(handle, Relaxed);
+}
+
+/// API and client version of a context.
+fn kind_of_context(handle: u64) -> (u32, u32) {
+    if handle == 0 {
+        return (0, 0);
+    }
+    CONTEXTS
+        .iter()
+        .find(|context| context.handle.load(Relaxed) == handle)
+        .map(|context| context.kind.load(Relaxed))
+        .map_or((OPENGL_ES_API, 0), |kind| ((kind >> 32) as u32, kind as u32))
+}
+
+/// The value of `EGL_CONTEXT_CLIENT_VERSION`, which is 1 unless the list says otherwise.
+///
+/// # Safety
+/// `attributes` is null or ends with `EGL_NONE`.
+unsafe fn client_version(mut attributes: *const i32) -> u32 {
+    if attributes.is_null() {
+        return 1;
+    }
+    loop {
+        // SAFETY: EGL_NONE has not been reached.
+        let name = unsafe { *attributes };
+        if name == EGL_NONE {
+            return 1;
+        }
+        // SAFETY: every name but EGL_NONE has a value.
+        attributes = unsafe { attributes.add(1) };
+        if name == EGL_CONTEXT_CLIENT_VERSION {
+            // SAFETY: as above.
+            return unsafe { *attributes } as u32;
+        }
+        // SAFETY: the list goes on after a value.
+        attributes = unsafe { attributes.add(1) };
+    }
+}
+
+// The commands.
+
+#[expect(non_snake_case, reason = "named like the command")]
+mod commands {
+    use super::*;
+
+    /// The context that was current is released at enter.
+    pub fn eglMakeCurrent_enter_flags(
+        _display: Handle,
+        _draw: Handle,
+        _read: Handle,
+        context: Handle,
+    ) -> u16 {
+        if context.is_null() { EFFECT | LEAVES } else { LEAVES }
+    }
+
+    /// The context that becomes current is acquired at leave.
+    pub fn eglMakeCurrent_leave_flags(
+        _display: Handle,
+        _draw: Handle,
+        _read: Handle,
+        context: Handle,
+        _result: u32,
+    ) -> u16 {
+        if context.is_null() { 0 } else { EFFECT }
+    }
+
+    pub fn eglMakeCurrent(
+        _scope: &Scope,
+        _display: Handle,
+        _draw: Handle,
+        _read: Handle,
+        context: Handle,
+        result: u32,
+    ) -> u32 {
+        if result != 0 {
+            let words = this_thread();
+            words.context = context as u64;
+            (words.context_api, words.context_version) = kind_of_context(words.context);
+            thread::context_changed();
+        }
+        capture::safe_point(Moment::Command);
+        result
+    }
+
+    pub fn eglReleaseThread(_scope: &Scope, result: u32) -> u32 {
+        if result != 0 {
+            let words = this_thread();
+            (words.context, words.context_api, words.context_version) = (0, 0, 0);
+            words.bound_api = 0;
+            thread::context_changed();
+        }
+        capture::safe_point(Moment::Command);
+        result
+    }
+
+    pub fn eglBindAPI(_scope: &Scope, api: u32, result: u32) -> u32 {
+        if result != 0 {
+            this_thread().bound_api = api;
+        }
+        capture::safe_point(Moment::Command);
+        result
+    }
+
+    pub unsafe fn eglCreateContext(
+        _scope: &Scope,
+        _display: Handle,
+        _config: Handle,
+        _share: Handle,
+        attributes: *const i32,
+        result: Handle,
+    ) -> Handle {
+        if !result.is_null() {
+            let api = match this_thread().bound_api {
+                0 => OPENGL_ES_API,
+                api => api,
+            };
+            // SAFETY: the driver has read the list to its end.
+            let version = unsafe { client_version(attributes) };
+            remember_context(result as u64, api, version);
+        }
+        capture::safe_point(Moment::Command);
+        result
+    }
+
+    pub fn eglDestroyContext(
+        _scope: &Scope,
+        _display: Handle,
+        _context: Handle,
+        result: u32,
+    ) -> u32 {
+        capture::safe_point(Moment::Command);
+        result
+    }
+
+    pub fn eglInitialize(
+        _scope: &Scope,
+        _display: Handle,
+        _major: *mut i32,
+        _minor: *mut i32,
+        result: u32,
+    ) -> u32 {
+        capture::safe_point(Moment::Command);
+        result
+    }
+
+    pub fn eglTerminate(_scope: &Scope, _display: Handle, result: u32) -> u32 {
+        capture::safe_point(Moment::Command);
+        result
+    }
+
+    pub fn eglSwapBuffers_leave_flags(_display: Handle, _surface: Handle, result: u32) -> u16 {
+        frame_flags(result)
+    }
+
+    pub fn eglSwapBuffers(_scope: &Scope, _display: Handle, _surface: Handle, result: u32) -> u32 {
+        frame_ended(result)
+    }
+
+    pub fn eglSwapBuffersWithDamageEXT_leave_flags(
+        _display: Handle,
+        _surface: Handle,
+        _rects: *const i32,
+        _count: i32,
+        result: u32,
+    ) -> u16 {
+        frame_flags(result)
+    }
+
+    pub fn eglSwapBuffersWithDamageEXT(
+        _scope: &Scope,
+        _display: Handle,
+        _surface: Handle,
+        _rects: *const i32,
+        _count: i32,
+        result: u32,
+    ) -> u32 {
+        frame_ended(result)
+    }
+
+    pub use eglSwapBuffersWithDamageEXT as eglSwapBuffersWithDamageKHR;
+    pub use eglSwapBuffersWithDamageEXT_leave_flags as eglSwapBuffersWithDamageKHR_leave_flags;
+
+    /// Hands out our entry point where the driver has one of that name.
+    pub unsafe fn eglGetProcAddress(_scope: &Scope, name: *const c_char, result: Handle) -> Handle {
+        if name.is_null() || result.is_null() {
+            return result;
+        }
+        // SAFETY: the driver has read the name as a string.
+        let name = unsafe { CStr::from_ptr(name) };
+        let Some(id) = NAMES.iter().position(|known| *known == name) else { return result };
+        let Some(entry) = ENTRY_POINTS.get(id) else { return result };
+        if table::driver(id as u16).is_null() {
+            let hooks = if capture::is_running() { Hooks::Capturing } else { Hooks::Monitoring };
+            table::set_driver(id, result.cast(), hooks);
+        }
+        *entry as Handle
+    }
+}
+pub use commands::*;
+
+/// Flags of a swap's leave record; counts the frame.
+fn frame_flags(result: u32) -> u16 {
+    if result == 0 {
+        return 0;
+    }
+    let (is_in_capture, is_last) = capture::count_frame();
+    this_thread().last_frame = u32::from(is_last);
+    if is_in_capture { FRAME_END } else { 0 }
+}
+
+fn frame_ended(result: u32) -> u32 {
+    if result != 0
+        && let Some(connection) = process::connection()
+    {
+        connection.segment.header().frames.fetch_add(1, Relaxed);
+    }
+    let is_last = core::mem::take(&mut this_thread().last_frame) != 0;
+    capture::safe_point(match result {
+        0 => Moment::Command,
+        _ if is_last => Moment::LastFrame,
+        _ => Moment::FrameEnd,
+    });
+    result
+}

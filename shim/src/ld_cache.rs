@@ -1,0 +1,73 @@
+//! Reads `/etc/ld.so.cache`: where the loader would find a soname.
+//!
+//! Knows glibc's current format only (`glibc-ld.so.cache1.1`), also behind the older one's table;
+//! anything else is an empty cache.
+
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+
+const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
+const OLD_MAGIC: &[u8] = b"ld.so-1.7.0";
+/// Bytes before the entries: magic, count, string table size, five words.
+const HEADER_BYTES: usize = 48;
+/// Bytes of an entry: flags, key, value, OS version, hardware capabilities.
+const ENTRY_BYTES: usize = 24;
+/// Flags of a library for this machine's usual ABI.
+const FLAGS: u32 = if cfg!(target_arch = "x86_64") { 0x0303 } else { 0x0a03 };
+
+/// The cache, mapped.
+pub struct LdCache(Mmap);
+
+impl LdCache {
+    /// The machine's cache, if there is one.
+    pub fn open() -> Option<LdCache> {
+        let file = File::open("/etc/ld.so.cache").ok()?;
+        // SAFETY: ldconfig replaces the file, it never changes one in place.
+        Some(LdCache(unsafe { Mmap::map(&file) }.ok()?))
+    }
+
+    /// Paths for `soname`, in the cache's order.
+    pub fn find(&self, soname: &str) -> Vec<PathBuf> {
+        entries(&self.0, soname.as_bytes()).unwrap_or_default()
+    }
+}
+
+fn entries(cache: &[u8], soname: &[u8]) -> Option<Vec<PathBuf>> {
+    let table = cache.get(table_offset(cache)?..)?;
+    let count = word(table, 20)? as usize;
+    let mut found = Vec::new();
+    for i in 0..count {
+        let at = HEADER_BYTES + i.checked_mul(ENTRY_BYTES)?;
+        if word(table, at)? == FLAGS && text(table, word(table, at + 4)?)? == soname {
+            let path = text(table, word(table, at + 8)?)?;
+            found.push(Path::new(std::ffi::OsStr::from_bytes(path)).to_path_buf());
+        }
+    }
+    Some(found)
+}
+
+/// Where the current format begins: at the start, or behind the old table, 8-aligned.
+fn table_offset(cache: &[u8]) -> Option<usize> {
+    if cache.starts_with(MAGIC) {
+        return Some(0);
+    }
+    if !cache.starts_with(OLD_MAGIC) {
+        return None;
+    }
+    let entries = word(cache, 12)? as usize;
+    let offset = (16 + entries.checked_mul(12)?).next_multiple_of(8);
+    cache.get(offset..)?.starts_with(MAGIC).then_some(offset)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+/// The string at `offset`, which counts from the table's start, without its zero byte.
+fn text(table: &[u8], offset: u32) -> Option<&[u8]> {
+    let rest = table.get(offset as usize..)?;
+    rest.get(..rest.iter().position(|&byte| byte == 0)?)
+}

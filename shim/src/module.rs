@@ -1,0 +1,56 @@
+//! Which loaded file this code is in: the loader's view of ourselves.
+
+use core::ffi::{CStr, c_void};
+use core::mem::MaybeUninit;
+
+/// A file mapped by the loader.
+pub struct Module {
+    base: *mut c_void,
+    path: *const libc::c_char,
+}
+
+impl Module {
+    /// The module that contains `address`.
+    pub fn of(address: *const c_void) -> Option<Module> {
+        let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+        // SAFETY: `info` is writable; any address may be asked for.
+        if unsafe { libc::dladdr(address, info.as_mut_ptr()) } == 0 {
+            return None;
+        }
+        // SAFETY: dladdr filled it.
+        let info = unsafe { info.assume_init() };
+        Some(Module { base: info.dli_fbase, path: info.dli_fname })
+    }
+
+    /// The module of this code.
+    pub fn ours() -> Option<Module> {
+        Module::of(Module::ours as *const c_void)
+    }
+
+    /// Where it begins.
+    pub fn base(&self) -> usize {
+        self.base as usize
+    }
+
+    /// The path it was loaded from; null where the loader has none.
+    pub fn path(&self) -> *const libc::c_char {
+        self.path
+    }
+
+    /// The path it was loaded from.
+    pub fn path_str(&self) -> Option<&CStr> {
+        if self.path.is_null() {
+            return None;
+        }
+        // SAFETY: the loader keeps the name as long as the module, and we are in it or never
+        // unload what we found.
+        Some(unsafe { CStr::from_ptr(self.path) })
+    }
+
+    /// Whether the module is the program itself.
+    pub fn is_program(&self) -> bool {
+        // SAFETY: reads the auxiliary vector.
+        let headers = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+        headers.wrapping_sub(self.base as usize) < 4096
+    }
+}

@@ -1,0 +1,254 @@
+//! Observations: the memory a command reads or writes, as found in its arguments.
+//!
+//! Computes extents and copies; never decides whether a command is recorded.
+
+use core::ptr;
+
+use gapii_protocol::atom::{OBSERVED_CHUNKED, OBSERVED_INLINE, OBSERVED_NONE, observation_word};
+
+/// The attribute that ends an EGL attribute list.
+const EGL_NONE: isize = 0x3038;
+/// Longest attribute list that is read, in attributes.
+const ATTRIBUTES_MAX: usize = 256;
+
+/// A range of the program's memory, or an array of its strings.
+#[derive(Clone, Copy)]
+pub struct Observation {
+    address: *const u8,
+    /// Bytes the observation takes in the record.
+    size: u64,
+    strings: Option<Strings>,
+}
+
+/// `glShaderSource`'s way of passing text.
+#[derive(Clone, Copy)]
+struct Strings {
+    count: usize,
+    /// Null, or one length a string; a negative one says that the string ends with a zero byte.
+    lengths: *const i32,
+}
+
+/// Nothing to see: a null pointer, or an extent that the arguments don't tell.
+#[inline(always)]
+pub fn none() -> Observation {
+    Observation { address: ptr::null(), size: 0, strings: None }
+}
+
+/// `elements` times `element_bytes` bytes; nothing if the pointer is null or the count not positive.
+#[inline(always)]
+pub fn array<T>(address: *const T, elements: i64, element_bytes: usize) -> Observation {
+    if address.is_null() || elements <= 0 {
+        return none();
+    }
+    match (elements as u64).checked_mul(element_bytes as u64) {
+        Some(size) if size < 1 << 47 => {
+            Observation { address: address.cast(), size, strings: None }
+        }
+        _ => none(),
+    }
+}
+
+/// A string that ends with a zero byte, without that byte.
+///
+/// # Safety
+/// `text` is null or points to such a string.
+pub unsafe fn c_string<T>(text: *const T) -> Observation {
+    if text.is_null() {
+        return none();
+    }
+    // SAFETY: the caller says so.
+    let len = unsafe { libc::strlen(text.cast()) };
+    Observation { address: text.cast(), size: len as u64, strings: None }
+}
+
+/// The text a driver wrote into a buffer of `capacity_bytes`, up to its zero byte.
+///
+/// # Safety
+/// `text` is null or points to `capacity_bytes` readable bytes.
+pub unsafe fn c_string_bounded<T>(text: *const T, capacity_bytes: i64) -> Observation {
+    if text.is_null() || capacity_bytes <= 0 {
+        return none();
+    }
+    // SAFETY: the caller says so.
+    let len = unsafe { libc::strnlen(text.cast(), capacity_bytes as usize) };
+    Observation { address: text.cast(), size: len as u64, strings: None }
+}
+
+/// An array of `count` strings with optional lengths.
+///
+/// # Safety
+/// `strings` is null or points to `count` pointers, each null or to a string of its length;
+/// `lengths` is null or points to `count` lengths.
+pub unsafe fn strings<T>(count: i64, strings: *const *const T, lengths: *const i32) -> Observation {
+    if strings.is_null() || count <= 0 {
+        return none();
+    }
+    let list = Strings { count: count as usize, lengths };
+    let mut size = 0;
+    for i in 0..list.count {
+        // SAFETY: `i` is below the count.
+        size += 4 + unsafe { list.text(strings.cast(), i) }.1 as u64;
+    }
+    Observation { address: strings.cast(), size, strings: Some(list) }
+}
+
+/// A list of 32-bit attribute and value pairs with its closing `EGL_NONE`.
+///
+/// # Safety
+/// `list` is null or ends with `EGL_NONE`.
+pub unsafe fn attributes_i32(list: *const i32) -> Observation {
+    // SAFETY: passed on; reads stop at EGL_NONE.
+    let len = unsafe { attributes_len(list, |attribute| attribute as isize) };
+    array(list, len, 4)
+}
+
+/// A list of pointer-sized attribute and value pairs with its closing `EGL_NONE`.
+///
+/// # Safety
+/// `list` is null or ends with `EGL_NONE`.
+pub unsafe fn attributes_isize(list: *const isize) -> Observation {
+    // SAFETY: passed on; reads stop at EGL_NONE.
+    let len = unsafe { attributes_len(list, |attribute| attribute) };
+    array(list, len, 8)
+}
+
+/// `*count` elements, where a driver wrote the count; nothing when `count` is null.
+///
+/// # Safety
+/// `count` is null or readable.
+pub unsafe fn counted_array<T>(
+    address: *const T,
+    count: *const i32,
+    capacity: i64,
+    element_bytes: usize,
+) -> Observation {
+    if count.is_null() {
+        return none();
+    }
+    // SAFETY: not null, so readable as the caller says.
+    let count = i64::from(unsafe { *count });
+    array(address, count.min(capacity), element_bytes)
+}
+
+unsafe fn attributes_len<T: Copy>(list: *const T, attribute: impl Fn(T) -> isize) -> i64 {
+    if list.is_null() {
+        return 0;
+    }
+    for pair in 0..ATTRIBUTES_MAX {
+        // SAFETY: no earlier pair was the end.
+        let at = unsafe { list.add(pair * 2) };
+        // SAFETY: as above.
+        if attribute(unsafe { *at }) == EGL_NONE {
+            return pair as i64 * 2 + 1;
+        }
+    }
+    0
+}
+
+impl Strings {
+    /// Address and length of string `i`.
+    unsafe fn text(self, strings: *const *const u8, i: usize) -> (*const u8, u32) {
+        // SAFETY: `i` is below the count.
+        let at = unsafe { strings.add(i) };
+        // SAFETY: as above.
+        let text = unsafe { *at };
+        if text.is_null() {
+            return (text, 0);
+        }
+        if !self.lengths.is_null() {
+            // SAFETY: lengths has as many elements as strings.
+            let at = unsafe { self.lengths.add(i) };
+            // SAFETY: as above.
+            let len = unsafe { *at };
+            if len >= 0 {
+                return (text, len as u32);
+            }
+        }
+        // SAFETY: without a length the string ends with a zero byte.
+        (text, unsafe { libc::strlen(text.cast()) } as u32)
+    }
+}
+
+impl Observation {
+    /// Size in bytes.
+    #[inline(always)]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Bytes taken in a record: the word, and the bytes padded to 8 unless they were sent before.
+    #[inline(always)]
+    pub fn span(&self, inline_max_bytes: u64) -> u64 {
+        if self.size > inline_max_bytes { 8 } else { 8 + ((self.size + 7) & !7) }
+    }
+
+    /// Writes word and bytes at `out` and returns the end.
+    ///
+    /// # Safety
+    /// `out` is 8-aligned with [`Observation::span`] writable bytes.
+    #[inline]
+    pub unsafe fn write(&self, out: *mut u8, inline_max_bytes: u64) -> *mut u8 {
+        let chunked = self.size > inline_max_bytes;
+        let kind = match () {
+            () if self.address.is_null() => OBSERVED_NONE,
+            () if chunked => OBSERVED_CHUNKED,
+            () => OBSERVED_INLINE,
+        };
+        // SAFETY: the first 8 of the caller's bytes.
+        unsafe { out.cast::<u64>().write(observation_word(kind, self.size)) };
+        // SAFETY: the word is inside the caller's bytes.
+        let bytes = unsafe { out.add(8) };
+        if chunked || self.size == 0 {
+            return bytes;
+        }
+        // SAFETY: the span holds size bytes after the word.
+        unsafe { self.copy(0, self.size, bytes) };
+        // SAFETY: the span is the word and the padded size.
+        unsafe { bytes.add((self.size as usize + 7) & !7) }
+    }
+
+    /// Copies bytes `from..from + len` of the observation to `out`.
+    ///
+    /// # Safety
+    /// The range lies inside the size; `out` has `len` writable bytes.
+    pub unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) {
+        let Some(strings) = self.strings else {
+            // SAFETY: the range lies inside the program's memory.
+            let source = unsafe { self.address.add(from as usize) };
+            // SAFETY: both ranges are `len` bytes; the ring is no memory of the program's.
+            unsafe { ptr::copy_nonoverlapping(source, out, len as usize) };
+            return;
+        };
+        let mut out = Window { skip: from, left: len, out };
+        for i in 0..strings.count {
+            // SAFETY: `i` is below the count.
+            let (text, len) = unsafe { strings.text(self.address.cast(), i) };
+            // SAFETY: four bytes of a local.
+            unsafe { out.put((&raw const len).cast(), 4) };
+            // SAFETY: the string has `len` bytes.
+            unsafe { out.put(text, u64::from(len)) };
+        }
+    }
+}
+
+/// Takes a sequence of pieces and keeps the part of it that was asked for.
+struct Window {
+    skip: u64,
+    left: u64,
+    out: *mut u8,
+}
+
+impl Window {
+    unsafe fn put(&mut self, piece: *const u8, len: u64) {
+        let skipped = self.skip.min(len);
+        self.skip -= skipped;
+        let taken = self.left.min(len - skipped);
+        // SAFETY: `skipped` is at most the piece's length.
+        let source = unsafe { piece.add(skipped as usize) };
+        // SAFETY: `taken` is within the piece and within what is left of `out`.
+        unsafe { ptr::copy_nonoverlapping(source, self.out, taken as usize) };
+        // SAFETY: as above.
+        self.out = unsafe { self.out.add(taken as usize) };
+        self.left -= taken;
+    }
+}

@@ -1,0 +1,128 @@
+//! The process as a whole: set-up at the first command, the daemon's connection, and children.
+
+use core::ptr;
+use core::sync::atomic::Ordering::Release;
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering::Acquire, Ordering::Relaxed};
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Once;
+
+use crate::capture::{self, Moment};
+use crate::connection::Connection;
+use crate::driver;
+use crate::errno::ErrnoGuard;
+use crate::generated::names::{EXPORTED, NAMES};
+use crate::table::{self, Hooks};
+
+/// How long to leave a missing daemon alone before looking again.
+const RETRY_NS: u64 = 1_000_000_000;
+
+static CONNECTION: AtomicPtr<Connection> = AtomicPtr::new(ptr::null_mut());
+static LAST_TRY_NS: AtomicU64 = AtomicU64::new(0);
+
+/// Runs once, at the process' first command, whichever it is: finds the driver, fills the table,
+/// looks for a daemon, and waits for a capture when it was asked to.
+pub fn set_up() {
+    static ONCE: Once = Once::new();
+    let _errno = ErrnoGuard::new();
+    ONCE.call_once(|| {
+        let hooks = if wanted() { Hooks::Monitoring } else { Hooks::None };
+        for (id, name) in NAMES.iter().enumerate() {
+            let code = match EXPORTED.get(id) {
+                Some(true) => driver::symbol(name),
+                _ => ptr::null_mut(),
+            };
+            table::set_driver(id, code, hooks);
+        }
+        if hooks == Hooks::Monitoring {
+            connect();
+            capture::safe_point(Moment::FirstCommand);
+        }
+    });
+}
+
+/// Whether `GAPII_PROCESS` lets the shim wake up in this process.
+pub fn wanted() -> bool {
+    const UNKNOWN: u8 = 2;
+    static WANTED: AtomicU8 = AtomicU8::new(UNKNOWN);
+    match WANTED.load(Relaxed) {
+        UNKNOWN => {
+            let wanted = matches_process_pattern();
+            WANTED.store(u8::from(wanted), Relaxed);
+            wanted
+        }
+        known => known == 1,
+    }
+}
+
+/// The connection of this very process, not one that a `fork` has left.
+pub fn connection() -> Option<&'static Connection> {
+    // SAFETY: connections are leaked, never freed.
+    let connection = unsafe { CONNECTION.load(Acquire).as_ref() }?;
+    (!connection.is_inherited()).then_some(connection)
+}
+
+/// Looks for a daemon, unless there is one or the last look was a moment ago.
+pub fn connect_again() {
+    let now = clock_ns();
+    let last = LAST_TRY_NS.load(Relaxed);
+    if now.saturating_sub(last) >= RETRY_NS {
+        connect();
+    }
+}
+
+/// Whether the connection at hand belongs to the parent.
+pub fn is_forked_child() -> bool {
+    // SAFETY: connections are leaked, never freed.
+    let connection = unsafe { CONNECTION.load(Acquire).as_ref() };
+    connection.is_some_and(Connection::is_inherited)
+}
+
+/// Makes a forked child a process of its own: forgets the parent's connection and capture and says
+/// hello for itself.
+pub fn become_own_process() {
+    capture::forget();
+    CONNECTION.store(ptr::null_mut(), Release);
+    connect();
+    capture::safe_point(Moment::FirstCommand);
+}
+
+/// Gives up a connection whose daemon has gone.
+pub fn disconnect() {
+    CONNECTION.store(ptr::null_mut(), Release);
+}
+
+/// `CLOCK_MONOTONIC`, in nanoseconds.
+pub fn clock_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is writable.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+fn connect() {
+    LAST_TRY_NS.store(clock_ns(), Relaxed);
+    if let Some(connection) = Connection::open() {
+        CONNECTION.store(Box::into_raw(Box::new(connection)), Release);
+    }
+}
+
+/// A shell pattern or a plain name, against the executable's file name and the process' name.
+fn matches_process_pattern() -> bool {
+    let Some(pattern) = std::env::var_os("GAPII_PROCESS").filter(|text| !text.is_empty()) else {
+        return true;
+    };
+    let Ok(pattern) = CString::new(pattern.as_bytes()) else { return false };
+    let exe = std::env::current_exe().unwrap_or_default();
+    let exe = exe.file_name().unwrap_or_default().as_bytes().to_vec();
+    let name = std::fs::read("/proc/self/comm").unwrap_or_default();
+    [exe, name.trim_ascii_end().to_vec()]
+        .into_iter()
+        .filter_map(|name| CString::new(name).ok())
+        .any(|name| matches(&pattern, &name))
+}
+
+fn matches(pattern: &CStr, name: &CStr) -> bool {
+    // SAFETY: two terminated strings.
+    unsafe { libc::fnmatch(pattern.as_ptr(), name.as_ptr(), 0) == 0 }
+}

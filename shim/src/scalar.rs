@@ -1,0 +1,22 @@
+//! Values that travel in a record's fixed part as they are.
+
+/// A plain value of 0, 1, 2, 4 or 8 bytes.
+///
+/// # Safety
+/// Every bit pattern written through the type must be fully initialised: no padding.
+pub unsafe trait Scalar: Copy {}
+
+macro_rules! scalars {
+    ($($ty:ty),*) => {
+        // SAFETY: primitive numbers have no padding.
+        $(unsafe impl Scalar for $ty {})*
+    };
+}
+scalars!(i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64);
+
+// SAFETY: nothing is written for it.
+unsafe impl Scalar for () {}
+// SAFETY: thin pointers are one initialised word.
+unsafe impl<T> Scalar for *const T {}
+// SAFETY: as above.
+unsafe impl<T> Scalar for *mut T {}

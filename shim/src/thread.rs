@@ -1,0 +1,386 @@
+//! A recording thread: its ring, and whether its next command may be recorded.
+//!
+//! The state lives in memory that `fork` wipes. All zero therefore means "not this process' thread",
+//! and every fast path misses on it.
+
+use core::ptr;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use gapii_protocol::atom::{
+    CONTEXT, GAP, HEADER_LEN, Header, LEAVE, META_FIRST, THREAD, gap_cause,
+};
+use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
+
+use crate::capture::{self, EPOCH, NOT_CAPTURING};
+use crate::connection::Connection;
+use crate::errno::ErrnoGuard;
+use crate::generated::ids;
+use crate::process;
+use crate::tls::{Words, words};
+
+/// A thread's ready word when its GL commands pass unrecorded: its context is not of OpenGL ES.
+const EGL_ONLY: u64 = 1;
+/// How often a waiting thread looks whether the daemon still lives.
+const LOOK_AROUND: Duration = Duration::from_millis(50);
+/// `EGL_OPENGL_ES_API`.
+pub const OPENGL_ES_API: u32 = 0x30A0;
+
+/// A thread that records, or has recorded.
+#[repr(C, align(128))]
+pub struct Thread {
+    /// The epoch this thread may record in, while it is outside the shim; 0 while it is inside.
+    ready: AtomicU64,
+    /// What `ready` is set to when a command is done.
+    pub idle: u64,
+    /// Observations larger than this travel in chunks, in bytes.
+    pub inline_max_bytes: u64,
+    pub producer: Producer,
+    /// 0: this memory was wiped, or the slot never used.
+    tid: u32,
+    /// The epoch that the thread has introduced itself in.
+    epoch: u64,
+    connection: *const Connection,
+    gap: Gap,
+}
+
+/// Commands that were not recorded, until there is room to say so.
+struct Gap {
+    records: u64,
+    calls: u64,
+    bytes: u64,
+    first_stamp: u64,
+    start_ns: u64,
+}
+
+impl Thread {
+    #[inline(always)]
+    pub fn ready(&self) -> u64 {
+        self.ready.load(Relaxed)
+    }
+
+    #[inline(always)]
+    pub fn set_ready(&self, ready: u64) {
+        self.ready.store(ready, Relaxed);
+    }
+
+    /// Room for one record, stamped if it must be. Waits or drops when the ring is full.
+    ///
+    /// # Safety
+    /// In the thread itself, which is inside the shim; the payload is written before publishing.
+    #[inline(always)]
+    pub unsafe fn reserve(&mut self, header: Header) -> Option<Reservation> {
+        // SAFETY: the producer is this thread's.
+        match unsafe { self.producer.reserve(header) } {
+            Some(record) => Some(record),
+            // SAFETY: passed on.
+            None => unsafe { self.reserve_slowly(header) },
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn reserve_slowly(&mut self, header: Header) -> Option<Reservation> {
+        let _errno = ErrnoGuard::new();
+        // SAFETY: the connection outlives every thread of it.
+        let connection = unsafe { self.connection.as_ref() }?;
+        let span = header.span_untrusted() + self.gap.span();
+        let room = match self.producer.make_room(span) {
+            Room::Full if capture::overflow() == Overflow::Wait => self.wait(connection, span),
+            room => room,
+        };
+        if room != Room::Ready {
+            self.leave_out(header, connection.counter.newest_stamp());
+            return None;
+        }
+        if self.gap.records > 0 {
+            // SAFETY: there is room for the gap record and the other.
+            unsafe { self.tell_gap(connection) };
+        }
+        // SAFETY: as above.
+        unsafe { self.producer.reserve(header) }
+    }
+
+    /// Waits until the daemon has released room for `span` bytes. Not [`Room::Ready`]: it is gone,
+    /// or has released nothing for as long as the capture allows, and this process has left the
+    /// capture.
+    fn wait(&mut self, connection: &Connection, span: u64) -> Room {
+        let mut progress = Instant::now();
+        let mut released = self.released();
+        loop {
+            match self.producer.wait_for_room(span, LOOK_AROUND) {
+                Room::Full => {}
+                room => return room,
+            }
+            if self.released() != released {
+                (released, progress) = (self.released(), Instant::now());
+            }
+            if connection.is_daemon_gone() || progress.elapsed() >= capture::stall_limit() {
+                capture::leave_lost(connection);
+                return Room::Full;
+            }
+        }
+    }
+
+    fn released(&self) -> u64 {
+        self.producer.slot().map_or(0, Slot::released_untrusted)
+    }
+
+    /// Counts a record that is not written.
+    fn leave_out(&mut self, header: Header, stamp: u64) {
+        let is_call = header.flags() & LEAVE == 0 && header.id() < META_FIRST;
+        let (calls, bytes) = (u64::from(is_call), header.span_untrusted());
+        if self.gap.records == 0 {
+            (self.gap.first_stamp, self.gap.start_ns) = (stamp, process::clock_ns());
+        }
+        self.gap.records += 1;
+        self.gap.calls += calls;
+        self.gap.bytes += bytes;
+        if let Some(slot) = self.producer.slot() {
+            slot.count_dropped(1, calls, bytes);
+        }
+        // A shorter record must not slip in before the gap is told.
+        self.producer.forget_room();
+    }
+
+    unsafe fn tell_gap(&mut self, connection: &Connection) {
+        let header = Header::new(GAP, 0, HEADER_LEN + GAP_BYTES);
+        // SAFETY: the caller made room.
+        let Some(record) = (unsafe { self.producer.reserve(header) }) else { return };
+        let gap = core::mem::replace(&mut self.gap, Gap::NONE);
+        let words = [
+            gap.records,
+            gap.calls,
+            gap.bytes,
+            gap.first_stamp,
+            connection.counter.newest_stamp(),
+            gap.start_ns,
+            process::clock_ns(),
+            u64::from(gap_cause::DROPPED),
+        ];
+        // SAFETY: the payload is as long as the words.
+        unsafe { record.payload.cast::<[u64; 8]>().write(words) };
+        // SAFETY: the payload is whole.
+        unsafe { self.producer.publish(record) };
+        self.producer.forget_stamp();
+    }
+
+    /// Whether this thread introduced itself in the capture that runs.
+    fn is_current(&self, connection: &Connection) -> bool {
+        self.epoch == EPOCH.load(Relaxed) && ptr::eq(self.connection, connection)
+    }
+
+    fn set_gate(&mut self, words: &Words) {
+        let is_open = match words.context_api {
+            0 => !is_glx_loaded(),
+            api => api == OPENGL_ES_API,
+        };
+        self.idle = if is_open { self.epoch } else { EGL_ONLY };
+    }
+}
+
+/// Payload of a gap record, in bytes.
+const GAP_BYTES: u32 = 64;
+
+impl Gap {
+    const NONE: Gap = Gap { records: 0, calls: 0, bytes: 0, first_stamp: 0, start_ns: 0 };
+
+    /// Ring space that telling it takes, in bytes.
+    fn span(&self) -> u64 {
+        if self.records == 0 { 0 } else { u64::from(HEADER_LEN + 8 + GAP_BYTES) }
+    }
+}
+
+/// The way into a record when the fast path missed: the thread is new, or the capture is, or the
+/// command comes from inside another, or there is nothing to record.
+///
+/// # Safety
+/// In the program's thread.
+#[cold]
+#[inline(never)]
+pub unsafe fn begin_slowly(id: u16) -> Option<*mut Thread> {
+    if EPOCH.load(Relaxed) == NOT_CAPTURING {
+        return None;
+    }
+    // SAFETY: this thread's own words.
+    let words = unsafe { &mut *words() };
+    if words.in_slow_path != 0 || is_inside(words) {
+        count_reentrant();
+        return None;
+    }
+    let _errno = ErrnoGuard::new();
+    words.in_slow_path = 1;
+    let thread = attach(words, id);
+    words.in_slow_path = 0;
+    thread
+}
+
+/// Tells the daemon of the thread's new context, and closes or opens the gate for GL commands.
+pub fn context_changed() {
+    // SAFETY: this thread's own words.
+    let words = unsafe { &mut *words() };
+    let Some(connection) = process::connection() else { return };
+    // SAFETY: thread states stay mapped; this thread alone uses its own.
+    let Some(thread) = (unsafe { words.thread.as_mut() }) else { return };
+    if thread.tid == 0 || !thread.is_current(connection) {
+        return;
+    }
+    thread.set_ready(0);
+    introduce_context(thread, words);
+    thread.set_gate(words);
+    thread.set_ready(thread.idle);
+}
+
+/// Whether a recorded command of this thread is on its way.
+pub fn is_inside(words: &Words) -> bool {
+    // SAFETY: thread states stay mapped.
+    let thread = unsafe { words.thread.as_ref() };
+    thread.is_some_and(|thread| thread.tid != 0 && thread.ready() == 0)
+}
+
+/// Counts a command that came from inside another and went straight on.
+pub fn count_reentrant() {
+    if let Some(connection) = process::connection() {
+        connection.segment.header().reentrant_calls.fetch_add(1, Relaxed);
+    }
+}
+
+fn attach(words: &mut Words, id: u16) -> Option<*mut Thread> {
+    if process::is_forked_child() {
+        words.thread = ptr::null_mut();
+        process::become_own_process();
+    }
+    let connection = process::connection()?;
+    if EPOCH.load(Relaxed) == NOT_CAPTURING {
+        return None;
+    }
+    // SAFETY: thread states stay mapped; this thread alone uses its own.
+    let owned = unsafe { words.thread.as_ref() };
+    if !owned.is_some_and(|thread| ptr::eq(thread.connection, connection)) {
+        words.thread = claim(connection)?;
+    }
+    // SAFETY: as above, and not null any more.
+    let thread = unsafe { &mut *words.thread };
+    thread.set_ready(0);
+    if !thread.is_current(connection) {
+        thread.epoch = EPOCH.load(Relaxed);
+        thread.producer.forget_stamp();
+        introduce(thread);
+        introduce_context(thread, words);
+        thread.set_gate(words);
+    }
+    if thread.idle == EGL_ONLY && (ids::GL_FIRST..META_FIRST).contains(&id) {
+        thread.set_ready(thread.idle);
+        return None;
+    }
+    Some(thread)
+}
+
+/// Takes a free slot for this thread, waiting for one as long as for room in a ring.
+fn claim(connection: &'static Connection) -> Option<*mut Thread> {
+    let tid = gettid();
+    let started = Instant::now();
+    let slot = loop {
+        if let Some(slot) = connection.segment.claim(tid, thread_name()) {
+            break slot;
+        }
+        if capture::overflow() == Overflow::Drop || started.elapsed() >= capture::stall_limit() {
+            connection.segment.header().unslotted_calls.fetch_add(1, Relaxed);
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    let state = connection.thread(slot);
+    // SAFETY: a claimed slot's state is this thread's alone; all zero is a valid state.
+    unsafe { state.write_bytes(0, 1) };
+    // SAFETY: as above.
+    let thread = unsafe { &mut *state };
+    thread.tid = tid;
+    thread.connection = connection;
+    thread.inline_max_bytes = connection.inline_max_bytes;
+    let (segment, counter, mode) = (&connection.segment, &connection.counter, &connection.mode);
+    // SAFETY: the slot was just claimed; connections are never unmapped.
+    let attached = unsafe { thread.producer.attach(segment, slot, counter, mode) };
+    notice_exit(state);
+    attached.then_some(state)
+}
+
+/// Writes the record that begins a thread's part of a capture.
+fn introduce(thread: &mut Thread) {
+    let mut payload = [0; 24];
+    payload[..4].copy_from_slice(&thread.tid.to_le_bytes());
+    payload[8..].copy_from_slice(&thread_name());
+    write_meta(thread, THREAD, payload);
+}
+
+fn introduce_context(thread: &mut Thread, words: &Words) {
+    let mut payload = [0; 16];
+    payload[..8].copy_from_slice(&words.context.to_le_bytes());
+    payload[8..12].copy_from_slice(&words.context_api.to_le_bytes());
+    payload[12..].copy_from_slice(&words.context_version.to_le_bytes());
+    write_meta(thread, CONTEXT, payload);
+}
+
+fn write_meta<const N: usize>(thread: &mut Thread, id: u16, payload: [u8; N]) {
+    let header = Header::new(id, 0, HEADER_LEN + N as u32);
+    // SAFETY: in the thread itself, inside the shim.
+    let Some(record) = (unsafe { thread.reserve(header) }) else { return };
+    // SAFETY: the payload is N bytes.
+    unsafe { record.payload.cast::<[u8; N]>().write(payload) };
+    // SAFETY: the payload is whole.
+    unsafe { thread.producer.publish(record) };
+    thread.producer.finish();
+}
+
+/// Has the thread's slot given back when the thread ends. Should it make commands even later, from
+/// another destructor, it claims a slot anew and is noticed again.
+fn notice_exit(state: *mut Thread) {
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: `key` is writable, `retire` never unwinds.
+        let failed = unsafe { libc::pthread_key_create(&raw mut key, Some(retire)) } != 0;
+        (!failed).then_some(key)
+    });
+    if let Some(key) = key {
+        // SAFETY: the key was created and is never deleted.
+        unsafe { libc::pthread_setspecific(*key, state.cast()) };
+    }
+}
+
+unsafe extern "C" fn retire(state: *mut libc::c_void) {
+    let _errno = ErrnoGuard::new();
+    // SAFETY: the state that `notice_exit` was given; this is still its thread.
+    let thread = unsafe { &mut *state.cast::<Thread>() };
+    // SAFETY: this thread's own words.
+    let words = unsafe { &mut *words() };
+    if thread.tid == 0 || !ptr::eq(words.thread, thread) {
+        return;
+    }
+    words.thread = ptr::null_mut();
+    thread.producer.retire();
+}
+
+/// Whether the process has GLX, so that a command without an EGL context may be a desktop one.
+fn is_glx_loaded() -> bool {
+    let flags = libc::RTLD_NOLOAD | libc::RTLD_LAZY;
+    let handle = crate::dlopen::real(c"libGLX.so.0", flags);
+    if !handle.is_null() {
+        // SAFETY: the handle that was just opened; the library stays through its other users.
+        unsafe { libc::dlclose(handle) };
+    }
+    !handle.is_null()
+}
+
+fn gettid() -> u32 {
+    // SAFETY: has no failure.
+    unsafe { libc::gettid() as u32 }
+}
+
+fn thread_name() -> [u8; 16] {
+    let mut name = [0; 16];
+    // SAFETY: the kernel writes at most 16 bytes.
+    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+    name
+}

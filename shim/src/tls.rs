@@ -1,0 +1,76 @@
+//! The shim's thread-local words, in the initial-exec model: two loads, no call into the loader.
+//!
+//! Holds plain words only; nothing here has a destructor. Thread exit is noticed elsewhere, see
+//! [`crate::thread`].
+
+use core::arch::{asm, global_asm};
+
+use crate::thread::Thread;
+
+/// What the shim remembers of a thread, zero until first used.
+#[repr(C)]
+pub struct Words {
+    /// The thread's recording state, null until it records for the first time.
+    pub thread: *mut Thread,
+    /// 1 while a hooked command of this thread is on its way through the shim.
+    pub in_hook: u32,
+    /// 1 while this thread attaches itself or waits for room: commands go straight on.
+    pub in_slow_path: u32,
+    /// The API bound by `eglBindAPI`, 0 for the default (OpenGL ES).
+    pub bound_api: u32,
+    /// API of the current context, 0 without one.
+    pub context_api: u32,
+    /// The current context's handle, 0 without one.
+    pub context: u64,
+    /// Client version of the current context, 0 if unknown.
+    pub context_version: u32,
+    /// 1 when the swap on its way is the last one of the capture.
+    pub last_frame: u32,
+}
+
+const WORDS_BYTES: usize = 40;
+const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
+
+global_asm!(
+    ".pushsection .tbss.gapii_words,\"awT\",@nobits",
+    ".balign 16",
+    ".globl gapii_words",
+    ".hidden gapii_words",
+    ".type gapii_words,@object",
+    ".size gapii_words,{bytes}",
+    "gapii_words:",
+    ".zero {bytes}",
+    ".popsection",
+    bytes = const WORDS_BYTES,
+);
+
+/// This thread's words. Valid until the thread ends; never null.
+#[inline(always)]
+pub fn words() -> *mut Words {
+    let words: *mut Words;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: reads the offset of `gapii_words` from the GOT and adds the thread pointer, which
+    // the ABI keeps at fs:0.
+    unsafe {
+        asm!(
+            "mov {words}, qword ptr [rip + gapii_words@GOTTPOFF]",
+            "add {words}, qword ptr fs:[0]",
+            words = out(reg) words,
+            options(pure, readonly, nostack),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above; the thread pointer is tpidr_el0.
+    unsafe {
+        asm!(
+            "adrp {words}, :gottprel:gapii_words",
+            "ldr {words}, [{words}, :gottprel_lo12:gapii_words]",
+            "mrs {pointer}, tpidr_el0",
+            "add {words}, {words}, {pointer}",
+            words = out(reg) words,
+            pointer = out(reg) _,
+            options(pure, readonly, nostack),
+        );
+    }
+    words
+}
