@@ -1,1 +1,40 @@
-fn main() {}
+//! `gapii-ctl`: the client of gapiid, and the tool people type.
+//!
+//! Holds nothing that the daemon or another tool needs: what a trace means is `gapii_protocol`'s.
+
+mod args;
+mod call_text;
+mod capture;
+mod cli;
+mod commands;
+mod connection;
+mod failure;
+mod installation;
+mod launch;
+mod local_time;
+mod output_file;
+mod private_daemon;
+mod program;
+mod progress;
+mod scratch;
+mod set_up;
+mod signals;
+mod status_page;
+mod summary_line;
+mod table;
+mod text;
+mod trace_file;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match cli::Cli::parse().run() {
+        Ok(status) => status.into(),
+        Err(failure) => {
+            eprintln!("gapii-ctl: {failure}");
+            failure.status().into()
+        }
+    }
+}

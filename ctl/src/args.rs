@@ -1,0 +1,197 @@
+//! Flags that more than one command has, each defined once.
+//!
+//! Checks what a value may be, never whether it fits the machine or the daemon.
+
+use std::num::NonZeroU64;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use gapii_protocol::control::{self, StartRequest, Target};
+
+/// Where the daemon listens for clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    Unix(PathBuf),
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Address, String> {
+        match text.strip_prefix("unix:") {
+            Some("") => Err("the path after unix: is empty".into()),
+            Some(path) => Ok(Address::Unix(path.into())),
+            None if text.starts_with('/') => Ok(Address::Unix(text.into())),
+            None if text.starts_with("tcp:") => {
+                Err("this version talks to daemons of this machine only; use unix:PATH".into())
+            }
+            None => Err("an address is unix:PATH".into()),
+        }
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Connect {
+    /// The daemon to talk to, as unix:PATH [default: the user's own]
+    #[arg(long, env = "GAPII_CTL_SOCKET", value_name = "ADDRESS", global = true)]
+    pub connect: Option<Address>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Json {
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How much to record, and what to do when a ring is full.
+#[derive(Args, Clone, Debug)]
+pub struct Limits {
+    /// End the capture after N frames of each process
+    #[arg(long, value_name = "N", value_parser = whole_frames)]
+    pub frames: Option<NonZeroU64>,
+
+    /// Let K frames pass before the first that is recorded
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub skip_frames: u64,
+
+    /// End the capture after S seconds
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
+
+    /// What a thread does when its ring is full: wait for the daemon, or drop and count
+    #[arg(long, value_enum, default_value_t = Overflow::Wait)]
+    pub overflow: Overflow,
+
+    /// How long a thread waits for a daemon that takes nothing before it leaves the capture
+    #[arg(long, value_name = "MS", default_value_t = control::STALL_MS_DEFAULT)]
+    pub stall_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Overflow {
+    Wait,
+    Drop,
+}
+
+impl Limits {
+    /// A request to capture `target` within these limits.
+    pub fn request(&self, target: Target) -> StartRequest {
+        StartRequest {
+            target,
+            frames: self.frames.map(NonZeroU64::get),
+            skip_frames: self.skip_frames,
+            seconds: self.seconds,
+            overflow: match self.overflow {
+                Overflow::Wait => control::Overflow::Wait,
+                Overflow::Drop => control::Overflow::Drop,
+            },
+            stall_ms: self.stall_ms,
+            command: Vec::new(),
+        }
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Output {
+    /// The trace file, or - for standard output [default: the program's name and the time]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct App {
+    /// The application, by process id or name
+    #[arg(long, value_name = "PID|NAME")]
+    pub app: Option<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Trace {
+    /// The trace file
+    #[arg(value_name = "FILE")]
+    pub trace: PathBuf,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Frames {
+    /// Frames A up to, not including, B; either side may be left out
+    #[arg(long, value_name = "A..B", value_parser = frame_range)]
+    pub frames: Option<Range<u64>>,
+}
+
+fn whole_frames(text: &str) -> Result<NonZeroU64, String> {
+    let frames: u64 = text.parse().map_err(|_| "a number of frames is expected".to_string())?;
+    NonZeroU64::new(frames).ok_or_else(|| {
+        "a capture of 0 frames records nothing; leave --frames out to record until the program ends"
+            .into()
+    })
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is expected".to_string())?;
+    if seconds.is_finite() && seconds > 0.0 {
+        Ok(seconds)
+    } else {
+        Err("a capture lasts longer than 0 seconds; leave --seconds out for no limit".into())
+    }
+}
+
+fn frame_range(text: &str) -> Result<Range<u64>, String> {
+    let (start, end) =
+        text.split_once("..").ok_or_else(|| "a range of frames is written A..B".to_string())?;
+    let bound = |text: &str, open: u64| match text {
+        "" => Ok(open),
+        number => number.parse().map_err(|_| format!("`{number}` is not a frame number")),
+    };
+    let range = bound(start, 0)?..bound(end, u64::MAX)?;
+    if range.is_empty() {
+        return Err(format!("no frame is in {text}, since B is the first that is left out"));
+    }
+    Ok(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_range(text: &str, expected: Option<Range<u64>>) {
+        assert_eq!(frame_range(text).ok(), expected, "{text}");
+    }
+
+    #[test]
+    fn frame_range_bounds_are_half_open_and_optional() {
+        check_range("3..7", Some(3..7));
+        check_range("..7", Some(0..7));
+        check_range("3..", Some(3..u64::MAX));
+        check_range("..", Some(0..u64::MAX));
+        check_range("7..7", None);
+        check_range("7..3", None);
+        check_range("7", None);
+        check_range("a..b", None);
+        check_range("-1..3", None);
+    }
+
+    #[test]
+    fn limits_that_record_nothing_are_rejected() {
+        assert!(whole_frames("0").is_err());
+        assert!(whole_frames("-1").is_err());
+        assert_eq!(whole_frames("100").map(NonZeroU64::get), Ok(100));
+        for text in ["0", "-1", "nan", "inf", "x"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+        assert_eq!(seconds("0.5"), Ok(0.5));
+    }
+
+    #[test]
+    fn address_takes_a_prefixed_or_absolute_path() {
+        let expected = Ok(Address::Unix("/run/gapii/ctl.sock".into()));
+        assert_eq!("unix:/run/gapii/ctl.sock".parse(), expected);
+        assert_eq!("/run/gapii/ctl.sock".parse(), expected);
+        for text in ["", "unix:", "ctl.sock", "tcp://localhost:1"] {
+            assert!(text.parse::<Address>().is_err(), "{text}");
+        }
+    }
+}

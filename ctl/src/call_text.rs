@@ -1,0 +1,191 @@
+//! A command as a line for people: `seq thread frame glClear(mask = GL_COLOR_BUFFER_BIT)`.
+//!
+//! Shortens what is long; the JSON form has everything.
+
+use std::io::{self, Write};
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::description::{Description, Kind, Repr, Type};
+use gapii_protocol::trace::value::{Arg, Observation, Value};
+
+/// Longest text that is shown whole, in characters.
+const TEXT_MAX: usize = 80;
+/// Most elements of an array that are shown.
+const ELEMENTS_MAX: usize = 16;
+
+/// Writes a command and a newline.
+pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match command.seq {
+        Some(seq) => write!(out, "{seq:>8} ")?,
+        None => write!(out, "{:>8} ", "-")?,
+    }
+    write!(out, "{:>6} {:>5} ", command.tid, command.frame)?;
+    match command.function {
+        Some(function) => write!(out, "{}(", function.name)?,
+        None => write!(out, "unknown_{}(", command.id)?,
+    }
+    for (index, arg) in command.args().enumerate() {
+        let separator = if index == 0 { "" } else { ", " };
+        write!(out, "{separator}{} = ", arg.param.name)?;
+        write_arg(command.description(), &arg, out)?;
+    }
+    write!(out, ")")?;
+    if let (Some((value, observation)), Some(function)) = (command.result(), command.function) {
+        write!(out, " = ")?;
+        match observation {
+            Observation::Bytes(bytes) if function.result.kind == Kind::String => {
+                write_text(bytes, out)?;
+            }
+            _ => write_value(command.description(), value, out)?,
+        }
+    }
+    writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
+}
+
+fn write_arg(description: &Description, arg: &Arg<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match arg.observation {
+        Observation::None => write_value(description, arg.value, out),
+        Observation::Missing { size } => write!(out, "<{size} bytes, not in the trace>"),
+        Observation::Bytes(bytes) => match arg.param.ty.kind {
+            Kind::String => write_text(bytes, out),
+            Kind::Strings => write_strings(bytes, out),
+            Kind::Attributes(group) => write_attributes(description, arg, group, bytes, out),
+            _ => write_elements(description, arg.param.element, bytes, out),
+        },
+    }
+}
+
+fn write_value(description: &Description, value: Value, out: &mut dyn Write) -> io::Result<()> {
+    match value {
+        Value::Unsigned(value) => write!(out, "{value}"),
+        Value::Signed(value) => write!(out, "{value}"),
+        Value::F32(value) => write!(out, "{value}"),
+        Value::F64(value) => write!(out, "{value}"),
+        Value::Bool(value) => write!(out, "{value}"),
+        Value::Enum { group, bits } => match description.enum_name(group, bits) {
+            Some(name) => write!(out, "{name}"),
+            None => write!(out, "{bits:#x}"),
+        },
+        Value::Bitfield { group, bits } => {
+            let (names, rest) = description.bit_names(group, bits);
+            let mut parts: Vec<_> = names.into_iter().map(str::to_owned).collect();
+            if rest != 0 || parts.is_empty() {
+                parts.push(if rest == 0 { "0".to_owned() } else { format!("{rest:#x}") });
+            }
+            write!(out, "{}", parts.join("|"))
+        }
+        Value::Pointer(0) => write!(out, "null"),
+        Value::Pointer(address) => write!(out, "{address:#x}"),
+        Value::Missing => write!(out, "?"),
+    }
+}
+
+fn write_text(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let text = String::from_utf8_lossy(&bytes[..end]);
+    let shown: String = text.chars().take(TEXT_MAX).collect();
+    write!(out, "{shown:?}")?;
+    if shown.len() < text.len() {
+        write!(out, "… ({end} bytes)")?;
+    }
+    Ok(())
+}
+
+/// Strings stored as `length u32, bytes` each.
+fn write_strings(mut bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "[")?;
+    let mut separator = "";
+    while let Some((len_untrusted, rest)) = bytes.split_first_chunk::<4>() {
+        let end = (u32::from_le_bytes(*len_untrusted) as usize).min(rest.len());
+        write!(out, "{separator}")?;
+        write_text(&rest[..end], out)?;
+        bytes = &rest[end..];
+        separator = ", ";
+    }
+    write!(out, "]")
+}
+
+/// Pairs of a name and a value, and the name that ends them.
+fn write_attributes(
+    description: &Description,
+    arg: &Arg<'_>,
+    group: u16,
+    bytes: &[u8],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let element = arg.param.element.unwrap_or(BYTE);
+    let name = Type { kind: Kind::Enum(group), ..element };
+    let size = element_size(element);
+    write!(out, "[")?;
+    for (index, at) in (0..bytes.len()).step_by(size).enumerate() {
+        let (separator, ty) = match index % 2 {
+            0 if index == 0 => ("", name),
+            0 => (", ", name),
+            _ => (" = ", element),
+        };
+        write!(out, "{separator}")?;
+        write_value(description, Value::read(ty, bytes, at), out)?;
+    }
+    write!(out, "]")
+}
+
+fn write_elements(
+    description: &Description,
+    element: Option<Type>,
+    bytes: &[u8],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let element = element.unwrap_or(BYTE);
+    let size = element_size(element);
+    if bytes.len() > size * ELEMENTS_MAX {
+        return write!(out, "<{} bytes>", bytes.len());
+    }
+    write!(out, "[")?;
+    for at in (0..bytes.len()).step_by(size) {
+        write!(out, "{}", if at == 0 { "" } else { ", " })?;
+        write_value(description, Value::read(element, bytes, at), out)?;
+    }
+    write!(out, "]")
+}
+
+/// What memory is made of of which nothing is said.
+const BYTE: Type = Type { repr: Some(Repr::U8), kind: Kind::Number };
+
+fn element_size(element: Type) -> usize {
+    usize::from(element.repr.map_or(1, Repr::size)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
+        let mut bytes = Vec::new();
+        write(&mut bytes).expect("a vector takes every write");
+        String::from_utf8(bytes).expect("lines are text")
+    }
+
+    #[test]
+    fn text_ends_at_its_zero_and_long_text_is_cut() {
+        assert_eq!(text_of(|out| write_text(b"a\"b\nc\0rest", out)), r#""a\"b\nc""#);
+        let long = text_of(|out| write_text(&[b'x'; 200], out));
+        assert!(long.ends_with("… (200 bytes)"), "{long}");
+    }
+
+    #[test]
+    fn strings_with_a_lying_length_are_cut_at_the_end() {
+        assert_eq!(text_of(|out| write_strings(b"\x02\0\0\0hi\x01\0\0\0!", out)), r#"["hi", "!"]"#);
+        assert_eq!(text_of(|out| write_strings(b"\xff\xff\xff\xffhi", out)), r#"["hi"]"#);
+        assert_eq!(text_of(|out| write_strings(b"\x01", out)), "[]");
+    }
+
+    #[test]
+    fn arrays_are_shown_while_they_are_short() {
+        let floats = Some(Type { repr: Some(Repr::F32), kind: Kind::Number });
+        let none = Description::default();
+        let two = [1.5f32.to_le_bytes(), 2.0f32.to_le_bytes()].concat();
+        assert_eq!(text_of(|out| write_elements(&none, floats, &two, out)), "[1.5, 2]");
+        let many = [0u8; 4 * 17];
+        assert_eq!(text_of(|out| write_elements(&none, floats, &many, out)), "<68 bytes>");
+    }
+}

@@ -1,0 +1,113 @@
+//! `Capture`: one capture that this client asked for, from its start to its summary.
+//!
+//! Follows what the daemon says. Knows nothing of the program that is captured.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use gapii_protocol::control::{
+    Event, ExitedRequest, Request, StartRequest, StopRequest, Summary, Target, code,
+};
+
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::output_file::{OutputFile, Place};
+use crate::progress::ProgressLine;
+use crate::summary_line;
+
+pub struct Capture {
+    connection: Connection,
+    id: u64,
+    target: Target,
+    place: Place,
+    progress: ProgressLine,
+}
+
+/// How a capture ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The daemon wrote it to its end.
+    Ended(Box<Summary>),
+    /// The daemon is gone; the file holds what it had written.
+    DaemonGone,
+}
+
+impl Capture {
+    /// Starts a capture into `output`; when the daemon refuses, a new output file is taken back.
+    pub fn start(
+        mut connection: Connection,
+        request: StartRequest,
+        output: OutputFile,
+    ) -> Result<Capture, Failure> {
+        let target = request.target.clone();
+        match connection.start(request, output.as_fd()) {
+            Ok(started) => Ok(Capture {
+                connection,
+                id: started.capture,
+                target,
+                place: output.place,
+                progress: ProgressLine::start(),
+            }),
+            Err(failure) => {
+                output.place.discard();
+                Err(failure)
+            }
+        }
+    }
+
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Takes in what the daemon has said since; the outcome, once there is one.
+    pub fn advance(&mut self) -> Result<Option<Outcome>, Failure> {
+        let Some(events) = self.connection.arrived()? else {
+            return Ok(Some(Outcome::DaemonGone));
+        };
+        for event in events {
+            match event {
+                Event::Progress(progress) if progress.capture == self.id => {
+                    self.progress.show(&progress);
+                }
+                Event::Ended(ended) if ended.capture == self.id => {
+                    return Ok(Some(Outcome::Ended(Box::new(ended.summary))));
+                }
+                // The capture ended by itself while our request to stop it was under way.
+                Event::Error(error) if error.code == code::NO_CAPTURE => {}
+                Event::Error(_) => return Err(self.connection.out_of_turn(&event)),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Asks for the capture to be ended; the outcome follows.
+    pub fn stop(&mut self) -> Result<(), Failure> {
+        self.connection.send(&Request::Stop(StopRequest { target: self.target.clone() }))
+    }
+
+    /// Tells how the launched program ended, which only its parent knows.
+    pub fn program_exited(&mut self, signal: Option<i32>) -> Result<(), Failure> {
+        self.connection.send(&Request::Exited(ExitedRequest { capture: self.id, signal }))
+    }
+
+    /// Says what the capture came to, on standard error; the failure, if it is one.
+    pub fn report(&self, outcome: &Outcome) -> Option<Failure> {
+        self.progress.clear();
+        match outcome {
+            Outcome::Ended(summary) => {
+                eprintln!("gapii-ctl: {}", summary_line::text(summary, &self.place));
+                summary_line::failure(summary, &self.place)
+            }
+            Outcome::DaemonGone => Some(Failure::unreachable(format!(
+                "the daemon is gone; {} holds what it had written",
+                self.place
+            ))),
+        }
+    }
+}
+
+impl AsFd for Capture {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.connection.as_fd()
+    }
+}

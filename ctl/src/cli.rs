@@ -1,0 +1,117 @@
+//! The command line: one definition from which parser, help, completions and man pages come.
+
+use clap::{Parser, Subcommand};
+
+use crate::args::Connect;
+use crate::commands::{
+    apps, completions, doctor, dump, info, man, run, start, status, stop, verify,
+};
+use crate::failure::Failure;
+
+/// Record what a program issues to EGL and OpenGL ES, and look at the recording
+#[derive(Parser, Debug)]
+#[command(name = "gapii-ctl", version, max_term_width = 100, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(flatten)]
+    connect: Connect,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit status: that of the program for `run`; else 0 done, 1 the answer is no, 2 wrong usage, \
+3 can't reach or not allowed";
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Start a program and capture it from its first call
+    Run(run::Run),
+    /// Attach to a running application and capture it from its next frame
+    Start(start::Start),
+    /// End captures
+    Stop(stop::Stop),
+    /// Show how the daemon is
+    Status(status::Status),
+    /// List the connected applications
+    Apps(apps::Apps),
+    /// Describe a trace
+    Info(info::Info),
+    /// List the commands of a trace
+    Dump(dump::Dump),
+    /// Check a trace: structure, checksums, emitted + lost = produced
+    Verify(verify::Verify),
+    /// Say what is wrong with this set-up, and the command that mends it
+    Doctor(doctor::Doctor),
+    /// Print the completions for a shell
+    #[command(hide = true)]
+    Completions(completions::Completions),
+    /// Write the man pages into a folder
+    #[command(hide = true)]
+    Man(man::Man),
+}
+
+impl Cli {
+    /// Does what the command line says; the exit status.
+    pub fn run(&self) -> Result<u8, Failure> {
+        let connect = &self.connect;
+        match &self.command {
+            Command::Run(args) => run::run(args, connect),
+            Command::Start(args) => start::run(args, connect),
+            Command::Stop(args) => stop::run(args, connect),
+            Command::Status(args) => status::run(args, connect),
+            Command::Apps(args) => apps::run(args, connect),
+            Command::Info(args) => info::run(args),
+            Command::Dump(args) => dump::run(args),
+            Command::Verify(args) => verify::run(args),
+            Command::Doctor(args) => doctor::run(args, connect),
+            Command::Completions(args) => completions::run(args),
+            Command::Man(args) => man::run(args),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn words_of_the_program_are_its_own() {
+        for line in [
+            "gapii-ctl run --frames 3 -- prog --frames 0 -o x",
+            "gapii-ctl run --frames 3 prog --frames 0 -o x",
+        ] {
+            let cli = Cli::try_parse_from(line.split(' ')).expect(line);
+            assert!(matches!(cli.command, Command::Run(_)));
+        }
+    }
+
+    #[test]
+    fn bad_command_lines_are_refused() {
+        for line in [
+            "gapii-ctl",
+            "gapii-ctl dance",
+            "gapii-ctl run",
+            "gapii-ctl run --",
+            "gapii-ctl run --frames 0 -- prog",
+            "gapii-ctl run --frames -3 -- prog",
+            "gapii-ctl run --seconds 0 -- prog",
+            "gapii-ctl run --idle --frames 3 -- prog",
+            "gapii-ctl run --idle -o x -- prog",
+            "gapii-ctl start --frames 0",
+            "gapii-ctl dump",
+            "gapii-ctl dump x --frames 3",
+            "gapii-ctl apps --connect tcp://localhost:1",
+        ] {
+            let error = Cli::try_parse_from(line.split(' ')).expect_err(line);
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+    }
+}

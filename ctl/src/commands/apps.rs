@@ -1,0 +1,49 @@
+//! `apps`: who is connected to the daemon.
+
+use clap::Args;
+use gapii_protocol::control::{AppInfo, Event, Request};
+
+use crate::args::{Connect, Json};
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::table;
+use crate::text;
+
+#[derive(Args, Debug)]
+pub struct Apps {
+    #[command(flatten)]
+    json: Json,
+}
+
+pub fn run(args: &Apps, connect: &Connect) -> Result<u8, Failure> {
+    let mut connection = Connection::open(connect)?;
+    let apps = match connection.ask(&Request::Apps)? {
+        Event::Apps(apps) => apps,
+        other => return Err(connection.out_of_turn(&other)),
+    };
+    if args.json.json {
+        text::print_json(&apps)?;
+    } else {
+        text::print(|out| write!(out, "{}", rows(&apps)))?;
+    }
+    Ok(0)
+}
+
+/// The applications as lines of text.
+pub fn rows(apps: &[AppInfo]) -> String {
+    if apps.is_empty() {
+        return "no application is connected\n".to_owned();
+    }
+    let head = ["PID", "NAME", "APIS", "CONTEXTS", "FRAMES", "MODE"].map(str::to_owned);
+    let rows = apps.iter().map(|app| {
+        [
+            app.pid.to_string(),
+            app.name.clone(),
+            app.apis.join(","),
+            app.contexts.to_string(),
+            app.frames.to_string(),
+            app.mode.clone(),
+        ]
+    });
+    table::aligned(std::iter::once(head).chain(rows))
+}

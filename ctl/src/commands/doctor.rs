@@ -1,0 +1,56 @@
+//! `doctor`: what is wrong with this set-up, and the command that mends it.
+//!
+//! Looks only; mends nothing itself.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::args::{Connect, Json};
+use crate::failure::Failure;
+use crate::set_up::{self, Finding, State};
+use crate::text;
+
+#[derive(Args, Debug)]
+pub struct Doctor {
+    #[command(flatten)]
+    json: Json,
+}
+
+#[derive(Serialize)]
+struct Report {
+    wrong: usize,
+    checks: Vec<Finding>,
+}
+
+pub fn run(args: &Doctor, connect: &Connect) -> Result<u8, Failure> {
+    let checks = set_up::check_all(connect);
+    let wrong = checks.iter().filter(|finding| finding.state == State::Wrong).count();
+    let report = Report { wrong, checks };
+    if args.json.json {
+        text::print_json(&report)?;
+    } else {
+        text::print(|out| describe(&report, out))?;
+    }
+    Ok(u8::from(wrong > 0))
+}
+
+fn describe(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    for finding in &report.checks {
+        let state = match finding.state {
+            State::Ok => "ok",
+            State::Note => "note",
+            State::Wrong => "WRONG",
+        };
+        writeln!(out, "{state:7}{:14}{}", finding.check, finding.found)?;
+        if let Some(mend) = &finding.mend {
+            writeln!(out, "{:21}{mend}", "")?;
+        }
+    }
+    match report.wrong {
+        0 => writeln!(out, "nothing is wrong"),
+        1 => writeln!(out, "1 thing is wrong"),
+        several => writeln!(out, "{several} things are wrong"),
+    }
+}

@@ -1,0 +1,89 @@
+//! `info`: what a trace is, in a few lines or one JSON object.
+
+use std::time::Duration;
+
+use clap::Args;
+use gapii_protocol::trace::Info as TraceInfo;
+use gapii_protocol::trace::footer::ProcessEntry;
+use indicatif::DecimalBytes;
+
+use crate::args::{Json, Trace};
+use crate::failure::Failure;
+use crate::text::{self, counted};
+use crate::trace_file::{self, unreadable};
+
+#[derive(Args, Debug)]
+pub struct Info {
+    #[command(flatten)]
+    trace: Trace,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+pub fn run(args: &Info) -> Result<u8, Failure> {
+    let path = &args.trace.trace;
+    let mut reader = trace_file::open(path)?;
+    let info = TraceInfo::of(&mut reader).map_err(|error| unreadable(path, &error))?;
+    if args.json.json {
+        text::print_json(&info)?;
+    } else {
+        text::print(|out| write!(out, "{}", describe(&info)))?;
+    }
+    match info.tail {
+        None => Ok(0),
+        Some(tail) => {
+            let name = path.display();
+            Err(Failure::no(format!("{name} is {tail}; what is before it is described")))
+        }
+    }
+}
+
+fn describe(info: &TraceInfo) -> String {
+    let mut lines = vec![
+        format!("frames     {}", info.frames),
+        format!("commands   {} of {}", info.calls, counted(info.threads, "thread")),
+        format!(
+            "bytes      {} in {}, {}",
+            DecimalBytes(info.raw_bytes),
+            DecimalBytes(info.file_bytes),
+            counted(info.blocks, "block")
+        ),
+        format!("apis       {}", info.apis.join(", ")),
+        format!(
+            "begins     {}",
+            if info.snapshot { "with a snapshot" } else { "without snapshot" }
+        ),
+        format!("ended      {}", ending(info)),
+        format!("waits      {} ({:.1?})", info.waits, Duration::from_nanos(info.wait_ns)),
+        format!(
+            "lost       {}, {}",
+            counted(info.lost.calls, "command"),
+            DecimalBytes(info.lost.bytes)
+        ),
+        format!("written by {}, format {}", info.writer, info.format_version),
+    ];
+    lines.extend(info.processes.iter().map(process_line));
+    lines.extend(
+        info.end_of_stream
+            .in_flight
+            .iter()
+            .map(|command| format!("in flight  {} of thread {}", command.name, command.thread)),
+    );
+    lines.join("\n") + "\n"
+}
+
+fn process_line(process: &ProcessEntry) -> String {
+    let name = if process.exe.is_empty() { &process.name } else { &process.exe };
+    format!("process    {} {name}, {}", process.pid, counted(process.frames, "frame"))
+}
+
+fn ending(info: &TraceInfo) -> String {
+    let end = &info.end_of_stream;
+    let reason = match end.reason {
+        Some(reason) => reason.name(),
+        None => return "not in the file".to_owned(),
+    };
+    let signal = end.signal.map(|signal| format!(", signal {signal}")).unwrap_or_default();
+    format!("{reason}{signal}")
+}

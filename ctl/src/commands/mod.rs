@@ -1,0 +1,13 @@
+//! The commands, one module each: its flags and what it does.
+
+pub mod apps;
+pub mod completions;
+pub mod doctor;
+pub mod dump;
+pub mod info;
+pub mod man;
+pub mod run;
+pub mod start;
+pub mod status;
+pub mod stop;
+pub mod verify;

@@ -1,0 +1,142 @@
+//! `start`: attaches to a running application and captures it from its next frame on.
+//!
+//! Ends when the capture does; Ctrl-C and SIGTERM stop it. The application runs on.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use gapii_protocol::control::{AppInfo, Event, Request, Target};
+use rustix::event::{PollFd, PollFlags};
+
+use crate::args::{App, Connect, Limits, Output};
+use crate::capture::Capture;
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::output_file::OutputFile;
+use crate::signals::Signals;
+
+#[derive(Args, Debug)]
+pub struct Start {
+    #[command(flatten)]
+    app: App,
+
+    #[command(flatten)]
+    limits: Limits,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
+    let signals = Signals::block()
+        .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
+    let mut connection = Connection::open(connect)?;
+    let apps = match connection.ask(&Request::Apps)? {
+        Event::Apps(apps) => apps,
+        other => return Err(connection.out_of_turn(&other)),
+    };
+    let chosen = choose(&apps, args.app.app.as_deref())?;
+    let request = args.limits.request(Target::App(chosen.pid.to_string()));
+    let output = OutputFile::open(args.output.output.as_deref(), &chosen.name)?;
+    let mut capture = Capture::start(connection, request, output)?;
+    follow(&mut capture, &signals)
+}
+
+/// The one application that `wanted` names, or the only one there is.
+fn choose<'a>(apps: &'a [AppInfo], wanted: Option<&str>) -> Result<&'a AppInfo, Failure> {
+    let fits = |app: &&AppInfo| wanted.is_none_or(|wanted| is_named(app, wanted));
+    let candidates: Vec<_> = apps.iter().filter(fits).collect();
+    match (candidates.as_slice(), wanted) {
+        ([only], _) => Ok(only),
+        ([], None) => Err(Failure::unreachable(
+            "no application is connected; start one with `gapii-ctl run --idle -- CMD`",
+        )),
+        ([], Some(wanted)) => Err(Failure::unreachable(format!(
+            "no application {wanted} is connected; `gapii-ctl apps` lists those that are"
+        ))),
+        (several, _) => Err(Failure::usage(format!(
+            "several applications fit, choose one with --app PID: {}",
+            several
+                .iter()
+                .map(|app| format!("{} ({})", app.pid, app.name))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))),
+    }
+}
+
+fn is_named(app: &AppInfo, wanted: &str) -> bool {
+    let executable = PathBuf::from(&app.exe);
+    app.pid.to_string() == wanted
+        || app.name == wanted
+        || executable.file_name() == Path::new(wanted).file_name()
+}
+
+fn follow(capture: &mut Capture, signals: &Signals) -> Result<u8, Failure> {
+    let mut stopping = false;
+    loop {
+        let mut watched =
+            [PollFd::new(signals, PollFlags::IN), PollFd::new(&*capture, PollFlags::IN)];
+        match rustix::event::poll(&mut watched, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(Failure::unreachable(format!("can't wait: {errno}"))),
+        }
+        while signals.next().is_some() {
+            if stopping {
+                return Err(Failure::no("the capture was left before it was complete"));
+            }
+            stopping = true;
+            capture.stop()?;
+        }
+        if let Some(outcome) = capture.advance()? {
+            return capture.report(&outcome).map_or(Ok(0), Err);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apps() -> Vec<AppInfo> {
+        let app = |pid, name: &str, exe: &str| AppInfo {
+            pid,
+            name: name.into(),
+            exe: exe.into(),
+            ..AppInfo::default()
+        };
+        vec![
+            app(10, "gears", "/usr/bin/es2gears_x11"),
+            app(11, "mpv", "/usr/bin/mpv"),
+            app(12, "mpv", "/usr/bin/mpv"),
+        ]
+    }
+
+    fn check(wanted: Option<&str>, expected: Result<u32, u8>) {
+        let found = apps();
+        let chosen = choose(&found, wanted).map(|app| app.pid);
+        assert_eq!(chosen.map_err(|failure| failure.status()), expected, "{wanted:?}");
+    }
+
+    #[test]
+    fn application_is_found_by_pid_name_or_executable() {
+        check(Some("10"), Ok(10));
+        check(Some("gears"), Ok(10));
+        check(Some("es2gears_x11"), Ok(10));
+        check(Some("12"), Ok(12));
+    }
+
+    #[test]
+    fn none_or_several_candidates_are_refused() {
+        check(None, Err(2));
+        check(Some("mpv"), Err(2));
+        check(Some("vim"), Err(3));
+        assert_eq!(choose(&[], None).map_err(|failure| failure.status()).err(), Some(3));
+    }
+
+    #[test]
+    fn several_candidates_are_listed() {
+        let failure = choose(&apps(), Some("mpv")).expect_err("two fit");
+        assert!(failure.sentence.ends_with("11 (mpv), 12 (mpv)"), "{failure}");
+    }
+}

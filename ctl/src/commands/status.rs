@@ -1,0 +1,116 @@
+//! `status`: how the daemon is and what it has done.
+//!
+//! A daemon that does not answer is not the end: its status page tells what it tells.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use clap::Args;
+use gapii_protocol::control::{CaptureInfo, Event, Lost, Request, StatusInfo, Totals};
+use gapii_protocol::status::StatusPage;
+use indicatif::{DecimalBytes, HumanCount};
+
+use crate::args::{Connect, Json};
+use crate::commands::apps;
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::launch;
+use crate::status_page;
+use crate::text::{self, counted};
+
+#[derive(Args, Debug)]
+pub struct Status {
+    #[command(flatten)]
+    json: Json,
+}
+
+pub fn run(args: &Status, connect: &Connect) -> Result<u8, Failure> {
+    let (info, asked) = match ask(connect) {
+        Ok(info) => (info, true),
+        Err(failure) if connect.connect.is_some() => return Err(failure),
+        Err(failure) => (from_page(&status_page::read().ok_or(failure)?), false),
+    };
+    if args.json.json {
+        text::print_json(&info)?;
+    } else {
+        text::print(|out| write!(out, "{}", describe(&info, asked)))?;
+    }
+    Ok(0)
+}
+
+fn ask(connect: &Connect) -> Result<StatusInfo, Failure> {
+    let mut connection = Connection::open(connect)?;
+    match connection.ask(&Request::Status)? {
+        Event::Status(info) => Ok(info),
+        other => Err(connection.out_of_turn(&other)),
+    }
+}
+
+fn from_page(page: &StatusPage) -> StatusInfo {
+    StatusInfo {
+        pid: page.pid,
+        session: launch::hex(&page.session),
+        totals: Totals {
+            frames: page.frames,
+            calls: page.calls,
+            records: page.records,
+            raw_bytes: page.raw_bytes,
+            file_bytes: page.file_bytes,
+            lost: Lost { calls: page.lost_calls, bytes: page.lost_bytes },
+            waits: page.waits,
+            wait_ns: page.wait_ns,
+            ..Totals::default()
+        },
+        ..StatusInfo::default()
+    }
+}
+
+fn describe(info: &StatusInfo, asked: bool) -> String {
+    let mut text = format!("gapiid {} is process {}", info.daemon_version, info.pid);
+    if !asked {
+        text.push_str("; it does not answer, these are the counters it publishes");
+    }
+    let totals = &info.totals;
+    // Writing to a string can't fail.
+    let _ = writeln!(
+        text,
+        "\n\nrecorded   {}, {}, {} in {}\nwaits      {} ({:.1?})\nlost       {} ({})",
+        counted(totals.frames, "frame"),
+        counted(totals.calls, "command"),
+        DecimalBytes(totals.raw_bytes),
+        DecimalBytes(totals.file_bytes),
+        HumanCount(totals.waits),
+        Duration::from_nanos(totals.wait_ns),
+        counted(totals.lost.calls, "command"),
+        DecimalBytes(totals.lost.bytes),
+    );
+    if asked {
+        let rejected = &info.rejected;
+        let _ = writeln!(
+            text,
+            "rejected   {}, {}, {}",
+            counted(
+                rejected.app_hellos + rejected.app_versions + rejected.app_timeouts,
+                "application"
+            ),
+            counted(rejected.ctl_messages + rejected.ctl_peers, "client"),
+            counted(rejected.rings, "ring"),
+        );
+        text.extend(info.captures.iter().map(capture_line));
+        let _ = write!(text, "\n{}", apps::rows(&info.apps));
+    }
+    text
+}
+
+fn capture_line(capture: &CaptureInfo) -> String {
+    let pids: Vec<_> = capture.pids.iter().map(u32::to_string).collect();
+    let pids = if pids.is_empty() { "nobody yet".to_owned() } else { pids.join(", ") };
+    format!(
+        "capture {}  of {pids} for {:.1?}: {}, {} in {}\n",
+        capture.capture,
+        Duration::from_nanos(capture.running_ns),
+        counted(capture.progress.frames, "frame"),
+        DecimalBytes(capture.progress.raw_bytes),
+        DecimalBytes(capture.progress.file_bytes),
+    )
+}

@@ -1,0 +1,80 @@
+//! `verify`: whether a trace is what it says it is.
+//!
+//! Answers with the exit status; what is wrong is listed on standard output.
+
+use clap::Args;
+use gapii_protocol::trace::{self, Verification};
+
+use crate::args::{Json, Trace};
+use crate::failure::Failure;
+use crate::text::{self, counted};
+use crate::trace_file::{self, unreadable};
+
+#[derive(Args, Debug)]
+pub struct Verify {
+    #[command(flatten)]
+    trace: Trace,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+pub fn run(args: &Verify) -> Result<u8, Failure> {
+    let path = &args.trace.trace;
+    let mut reader = trace_file::open(path)?;
+    let found = trace::verify(&mut reader).map_err(|error| unreadable(path, &error))?;
+    if args.json.json {
+        text::print_json(&found)?;
+    } else {
+        text::print(|out| write!(out, "{}", describe(&found)))?;
+    }
+    if found.ok {
+        return Ok(0);
+    }
+    let problems = counted(found.problem_count, "problem");
+    Err(Failure::no(format!("{} has {problems}", path.display())))
+}
+
+fn describe(found: &Verification) -> String {
+    let mut text = String::new();
+    for problem in &found.problems {
+        let block = problem.block.map(|block| format!("block {block}: ")).unwrap_or_default();
+        text.push_str(&format!("{block}{}\n", problem.message));
+    }
+    let unlisted = found.problem_count - found.problems.len() as u64;
+    if unlisted > 0 {
+        text.push_str(&format!("and {} more\n", counted(unlisted, "problem")));
+    }
+    let checked = &found.checked;
+    text.push_str(&format!(
+        "checked {}, {}, {}, {} of {}; {} produced, {} lost\n",
+        counted(checked.blocks, "block"),
+        counted(checked.frames, "frame"),
+        counted(checked.calls, "command"),
+        counted(checked.records, "record"),
+        counted(checked.threads, "thread"),
+        counted(checked.produced, "record"),
+        counted(checked.lost, "record"),
+    ));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use gapii_protocol::trace::verify::{Problem, ProblemKind};
+
+    use super::*;
+
+    #[test]
+    fn problems_are_listed_before_what_was_checked() {
+        let problem = Problem {
+            kind: ProblemKind::Checksum,
+            block: Some(3),
+            message: "the bytes changed".into(),
+        };
+        let found =
+            Verification { problems: vec![problem], problem_count: 3, ..Verification::default() };
+        let text = describe(&found);
+        assert!(text.starts_with("block 3: the bytes changed\nand 2 problems"), "{text}");
+    }
+}

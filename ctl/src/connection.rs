@@ -1,0 +1,268 @@
+//! `Connection`: a client's conversation with the daemon over its Unix socket.
+//!
+//! Speaks only to a daemon of the same user or of root, since requests carry descriptors. Decides
+//! nothing about what is asked.
+
+use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gapii_protocol::control::{
+    self, ClientHello, ControlError, Event, FrameBuffer, Request, ServerHello, StartRequest, code,
+};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+
+use crate::args::{Address, Connect};
+use crate::failure::Failure;
+
+/// How long an answer may take. The daemon answers from memory.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
+
+pub struct Connection {
+    stream: UnixStream,
+    path: PathBuf,
+    received: FrameBuffer,
+    pub server: ServerHello,
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub enum ConnectError {
+    /// Nobody listens there.
+    Absent(Failure),
+    /// Somebody does, but not one we can or may talk to.
+    Unusable(Failure),
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Failure {
+        match error {
+            ConnectError::Absent(failure) | ConnectError::Unusable(failure) => failure,
+        }
+    }
+}
+
+impl Connection {
+    /// Connects to the daemon that the flags name.
+    pub fn open(connect: &Connect) -> Result<Connection, Failure> {
+        Ok(Connection::to_path(&socket_path(connect))?)
+    }
+
+    /// Connects to the daemon that listens on `path`.
+    pub fn to_path(path: &Path) -> Result<Connection, ConnectError> {
+        let stream = UnixStream::connect(path).map_err(|error| connect_error(path, &error))?;
+        Connection::greet(stream, path).map_err(ConnectError::Unusable)
+    }
+
+    /// One request, one answer.
+    pub fn ask(&mut self, request: &Request) -> Result<Event, Failure> {
+        self.send(request)?;
+        self.answer()
+    }
+
+    /// Sends a request that is not answered, or whose answer is read later.
+    pub fn send(&mut self, request: &Request) -> Result<(), Failure> {
+        let frame = self.frame(request)?;
+        self.stream.write_all(&frame).map_err(|error| self.broken(&error))
+    }
+
+    /// Asks for a capture into `output` and waits until it is set up.
+    pub fn start(
+        &mut self,
+        request: StartRequest,
+        output: BorrowedFd<'_>,
+    ) -> Result<control::Started, Failure> {
+        let frame = self.frame(&Request::Start(request))?;
+        let sent = self.send_with(&frame, output).map_err(|error| self.broken(&error))?;
+        self.stream.write_all(&frame[sent..]).map_err(|error| self.broken(&error))?;
+        match self.answer()? {
+            Event::Started(started) => Ok(started),
+            other => Err(self.out_of_turn(&other)),
+        }
+    }
+
+    /// Every event that has arrived, without waiting; None at the end of the conversation.
+    pub fn arrived(&mut self) -> Result<Option<Vec<Event>>, Failure> {
+        let mut open = true;
+        let mut bytes = [0u8; 4096];
+        loop {
+            match rustix::net::recv(&self.stream, &mut bytes, rustix::net::RecvFlags::DONTWAIT) {
+                Ok((_, 0)) => {
+                    open = false;
+                    break;
+                }
+                Ok((_, received)) => self.received.extend(&bytes[..received]),
+                Err(rustix::io::Errno::AGAIN) => break,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::CONNRESET) => {
+                    open = false;
+                    break;
+                }
+                Err(errno) => return Err(self.broken(&errno.into())),
+            }
+        }
+        let mut events = Vec::new();
+        while let Some(event) = self.next_received()? {
+            events.push(event);
+        }
+        Ok(if open || !events.is_empty() { Some(events) } else { None })
+    }
+
+    /// The sentence for an answer that does not fit the question.
+    pub fn out_of_turn(&self, event: &Event) -> Failure {
+        match event {
+            Event::Error(error) => refusal(error),
+            _ => Failure::unreachable(format!(
+                "the daemon at {} answered something that was not asked",
+                self.path.display()
+            )),
+        }
+    }
+
+    fn greet(stream: UnixStream, path: &Path) -> Result<Connection, Failure> {
+        check_peer(&stream, path)?;
+        let deadlines = stream
+            .set_read_timeout(Some(ANSWER_DEADLINE))
+            .and_then(|()| stream.set_write_timeout(Some(ANSWER_DEADLINE)));
+        let mut connection = Connection {
+            stream,
+            path: path.to_owned(),
+            received: FrameBuffer::default(),
+            server: ServerHello::default(),
+        };
+        deadlines.map_err(|error| connection.broken(&error))?;
+        let client = concat!("gapii-ctl ", env!("CARGO_PKG_VERSION"));
+        match connection.ask(&Request::Hello(ClientHello::new(client)))? {
+            Event::Hello(server) => connection.server = server,
+            other => return Err(connection.out_of_turn(&other)),
+        }
+        Ok(connection)
+    }
+
+    fn frame(&self, request: &Request) -> Result<Vec<u8>, Failure> {
+        control::encode(request).map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    /// Sends the beginning of `frame` with a descriptor attached; the length sent.
+    fn send_with(&self, frame: &[u8], descriptor: BorrowedFd<'_>) -> io::Result<usize> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let descriptors = [descriptor];
+        if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+            return Err(io::Error::other("no room for a descriptor"));
+        }
+        let parts = [IoSlice::new(frame)];
+        Ok(rustix::net::sendmsg(&self.stream, &parts, &mut control, SendFlags::NOSIGNAL)?)
+    }
+
+    fn answer(&mut self) -> Result<Event, Failure> {
+        let mut bytes = [0u8; 4096];
+        loop {
+            if let Some(event) = self.next_received()? {
+                return Ok(event);
+            }
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return Err(self.broken(&io::ErrorKind::UnexpectedEof.into())),
+                Ok(received) => self.received.extend(&bytes[..received]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.broken(&error)),
+            }
+        }
+    }
+
+    fn next_received(&mut self) -> Result<Option<Event>, Failure> {
+        let body = self.received.next_body().map_err(|error| self.foreign(&error))?;
+        body.map(|body| control::decode(&body).map_err(|error| self.foreign(&error))).transpose()
+    }
+
+    fn foreign(&self, error: &control::FrameError) -> Failure {
+        Failure::unreachable(format!(
+            "what listens on {} is not a gapii daemon of this version: {error}",
+            self.path.display()
+        ))
+    }
+
+    fn broken(&self, error: &io::Error) -> Failure {
+        let path = self.path.display();
+        Failure::unreachable(match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
+                "what listens on {path} has not answered for {} s",
+                ANSWER_DEADLINE.as_secs()
+            ),
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionReset => {
+                format!("what listens on {path} closed the connection")
+            }
+            _ => format!("the connection to {path} broke: {error}"),
+        })
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+/// The socket that the flags name, or the user's own.
+pub fn socket_path(connect: &Connect) -> PathBuf {
+    match &connect.connect {
+        Some(Address::Unix(path)) => path.clone(),
+        None => socket_folder().join(control::SOCKET_NAME),
+    }
+}
+
+/// Where the user's own daemon keeps its sockets.
+pub fn socket_folder() -> PathBuf {
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(folder) if !folder.is_empty() => Path::new(&folder).join("gapii"),
+        _ => PathBuf::from("/run/gapii"),
+    }
+}
+
+/// The sentence and status for a refused request.
+fn refusal(error: &ControlError) -> Failure {
+    let sentence = error.message.clone();
+    match error.code.as_str() {
+        code::AMBIGUOUS | code::BAD_REQUEST => Failure::usage(sentence),
+        code::NO_CAPTURE => Failure::no(sentence),
+        _ => Failure::unreachable(sentence),
+    }
+}
+
+fn connect_error(path: &Path, error: &io::Error) -> ConnectError {
+    let path = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            ConnectError::Absent(Failure::unreachable(format!(
+                "no daemon listens on {path}; start one with `gapiid`, \
+                 or use `gapii-ctl run`, which brings its own"
+            )))
+        }
+        io::ErrorKind::PermissionDenied => ConnectError::Unusable(Failure::unreachable(format!(
+            "not allowed to use {path}; it belongs to another user's daemon"
+        ))),
+        _ => ConnectError::Unusable(Failure::unreachable(format!("can't use {path}: {error}"))),
+    }
+}
+
+/// A daemon gets our output file and decides what we load, so it must be ours or root's.
+fn check_peer(stream: &UnixStream, path: &Path) -> Result<(), Failure> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).map_err(|errno| {
+        Failure::unreachable(format!("can't tell who listens on {}: {errno}", path.display()))
+    })?;
+    let ours = rustix::process::geteuid();
+    if peer.uid == ours || peer.uid.is_root() {
+        return Ok(());
+    }
+    Err(Failure::unreachable(format!(
+        "what listens on {} runs as user {}, and only user {}'s own daemon or root's is trusted",
+        path.display(),
+        peer.uid.as_raw(),
+        ours.as_raw()
+    )))
+}

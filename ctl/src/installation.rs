@@ -1,0 +1,120 @@
+//! `Installation`: where the shim, its folder of sonames and the daemon are.
+//!
+//! Looks and reports; installs nothing. A build tree (everything beside `gapii-ctl`) and an
+//! installed one (`../lib/gapii`) both work.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// File name of the shim.
+pub const SHIM_NAME: &str = "libgapii.so";
+/// Folder beside the shim in which it has the names of the libraries it stands for.
+pub const SONAMES_FOLDER: &str = "sonames";
+/// The names under which programs load EGL and OpenGL ES.
+pub const SONAMES: [&str; 6] = [
+    "libEGL.so",
+    "libEGL.so.1",
+    "libGLESv1_CM.so",
+    "libGLESv1_CM.so.1",
+    "libGLESv2.so",
+    "libGLESv2.so.2",
+];
+
+const DAEMON_NAME: &str = "gapiid";
+
+/// The shim: `$GAPII_SHIM`, or beside this program, or in `../lib/gapii`.
+pub fn find_shim() -> Result<PathBuf, Failure> {
+    if let Some(path) = std::env::var_os("GAPII_SHIM") {
+        let path = PathBuf::from(path);
+        return absolute_file(&path).ok_or_else(|| {
+            Failure::unreachable(format!("GAPII_SHIM names {}, which is no file", path.display()))
+        });
+    }
+    let folders = own_folders();
+    first_file(folders.iter().map(|folder| folder.join(SHIM_NAME))).ok_or_else(|| {
+        Failure::unreachable(format!(
+            "{SHIM_NAME} is neither in {}; build it with `cargo xtask build` or set GAPII_SHIM",
+            listed(&folders)
+        ))
+    })
+}
+
+/// The daemon: `$GAPIID`, or beside this program, or on PATH.
+pub fn find_daemon() -> Result<PathBuf, Failure> {
+    if let Some(path) = std::env::var_os("GAPIID") {
+        let path = PathBuf::from(path);
+        return absolute_file(&path).ok_or_else(|| {
+            Failure::unreachable(format!("GAPIID names {}, which is no file", path.display()))
+        });
+    }
+    let beside = own_folders().into_iter().take(1);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    first_file(beside.chain(std::env::split_paths(&path)).map(|folder| folder.join(DAEMON_NAME)))
+        .ok_or_else(|| {
+            Failure::unreachable(format!(
+                "{DAEMON_NAME} is neither beside gapii-ctl nor on PATH; \
+                 build it with `cargo xtask build` or set GAPIID"
+            ))
+        })
+}
+
+/// The folder of sonames that was installed beside the shim, if one was.
+pub fn installed_sonames(shim: &Path) -> Option<PathBuf> {
+    let folder = shim.parent()?.join(SONAMES_FOLDER);
+    SONAMES.iter().all(|name| folder.join(name).is_file()).then_some(folder)
+}
+
+/// Whether the dynamic linker's path variables can hold `path`: they split at colons, semicolons
+/// and blanks, and know no quoting.
+pub fn linker_can_name(path: &Path) -> bool {
+    !path.as_os_str().as_encoded_bytes().iter().any(|byte| b":; \t\n$".contains(byte))
+}
+
+/// `first`, then what the variable `name` holds already.
+pub fn prepended(first: &Path, name: &str) -> OsString {
+    let mut value = first.as_os_str().to_owned();
+    if let Some(rest) = std::env::var_os(name).filter(|rest| !rest.is_empty()) {
+        value.push(":");
+        value.push(rest);
+    }
+    value
+}
+
+/// This program's folder, and the library folder that belongs to it when it is installed.
+fn own_folders() -> Vec<PathBuf> {
+    let Ok(program) = std::env::current_exe() else { return Vec::new() };
+    let Some(folder) = program.parent() else { return Vec::new() };
+    let mut folders = vec![folder.to_owned()];
+    if let Some(prefix) = folder.parent() {
+        folders.push(prefix.join("lib/gapii"));
+    }
+    folders
+}
+
+fn first_file(candidates: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    candidates.into_iter().find_map(|candidate| absolute_file(&candidate))
+}
+
+fn absolute_file(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|path| path.is_file())
+}
+
+fn listed(folders: &[PathBuf]) -> String {
+    let names: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    names.join(" nor in ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_the_linker_would_split_are_told_apart() {
+        assert!(linker_can_name(Path::new("/usr/lib/gapii/libgapii.so")));
+        for path in ["/my games/libgapii.so", "/a:b/libgapii.so", "/a;b/x", "/$LIB/x"] {
+            assert!(!linker_can_name(Path::new(path)), "{path}");
+        }
+    }
+}

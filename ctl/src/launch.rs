@@ -1,0 +1,42 @@
+//! `Launch`: the token that ties the processes of one program to the capture made for them.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use gapii_protocol::app;
+
+use crate::failure::Failure;
+
+pub struct Launch {
+    pub token: app::Launch,
+}
+
+impl Launch {
+    /// A token nobody else has.
+    pub fn create() -> Result<Launch, Failure> {
+        let token = random()
+            .map_err(|error| Failure::unreachable(format!("can't read /dev/urandom: {error}")))?;
+        Ok(Launch { token })
+    }
+
+    /// The token as it stands in `GAPII_LAUNCH`.
+    pub fn hex(&self) -> String {
+        hex(&self.token)
+    }
+}
+
+/// 32 hexadecimal digits that nobody can guess.
+pub fn random_hex() -> io::Result<String> {
+    Ok(hex(&random()?))
+}
+
+/// Sixteen bytes in hexadecimal.
+pub fn hex(token: &app::Launch) -> String {
+    app::launch_to_hex(token).iter().copied().map(char::from).collect()
+}
+
+fn random() -> io::Result<app::Launch> {
+    let mut token = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut token)?;
+    Ok(token)
+}

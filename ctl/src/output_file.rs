@@ -1,0 +1,135 @@
+//! `OutputFile`: where a trace goes, opened here and written by the daemon.
+//!
+//! Writes nothing itself, except to take back a file that stayed empty.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::stdio;
+
+use crate::failure::Failure;
+use crate::local_time;
+
+pub struct OutputFile {
+    descriptor: OwnedFd,
+    pub place: Place,
+}
+
+/// Where an output is, without holding it open: a reader of a pipe waits for its last writer.
+pub struct Place {
+    /// None for standard output.
+    path: Option<PathBuf>,
+    created: bool,
+}
+
+impl OutputFile {
+    /// Opens what `-o` names; without it a new file named after `program` and the time.
+    pub fn open(output: Option<&Path>, program: &str) -> Result<OutputFile, Failure> {
+        match output {
+            Some(path) if path.as_os_str() == "-" => OutputFile::standard_output(),
+            Some(path) => OutputFile::named(path),
+            None => OutputFile::named(Path::new(&default_name(program))),
+        }
+    }
+
+    fn standard_output() -> Result<OutputFile, Failure> {
+        if rustix::termios::isatty(stdio::stdout()) {
+            return Err(Failure::usage(
+                "a trace is not for a terminal; redirect standard output or name a file with -o",
+            ));
+        }
+        let descriptor = rustix::io::fcntl_dupfd_cloexec(stdio::stdout(), 3)
+            .map_err(|errno| Failure::unreachable(format!("can't use standard output: {errno}")))?;
+        Ok(OutputFile { descriptor, place: Place { path: None, created: false } })
+    }
+
+    fn named(path: &Path) -> Result<OutputFile, Failure> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        let (file, created) = match options.clone().create_new(true).open(path) {
+            Ok(file) => (file, true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                (open_existing(path, &mut options)?, false)
+            }
+            Err(error) => return Err(open_failure(path, &error)),
+        };
+        let place = Place { path: Some(path.to_owned()), created };
+        Ok(OutputFile { descriptor: file.into(), place })
+    }
+}
+
+impl Place {
+    pub fn is_standard_output(&self) -> bool {
+        self.path.is_none()
+    }
+
+    /// Takes the file back, if it is new and nothing was recorded.
+    pub fn discard(&self) {
+        if let Some(path) = self.path.as_ref().filter(|_| self.created) {
+            // If it can't be removed it does no harm.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => path.display().fmt(f),
+            None => f.write_str("standard output"),
+        }
+    }
+}
+
+impl AsFd for OutputFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// `gears-20260102-150405.gapii` for `/usr/bin/gears`.
+fn default_name(program: &str) -> String {
+    let base = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+    let base = if base.is_empty() { "trace".into() } else { base };
+    format!("{base}-{}.gapii", local_time::compact_now())
+}
+
+/// Opens a file that is there: a regular one is emptied, a pipe or device is written as it is.
+fn open_existing(path: &Path, options: &mut OpenOptions) -> Result<File, Failure> {
+    let regular = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    options.read(regular).truncate(regular).open(path).map_err(|error| open_failure(path, &error))
+}
+
+fn open_failure(path: &Path, error: &io::Error) -> Failure {
+    let name = path.display();
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.display().to_string(),
+        _ => ".".to_owned(),
+    };
+    Failure::unreachable(match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("can't create {name}: there is no folder {folder}; create it with `mkdir -p`")
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            format!("not allowed to write {name}; choose another place with -o")
+        }
+        io::ErrorKind::IsADirectory => format!("can't write {name}: it is a folder"),
+        _ => format!("can't create {name}: {error}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_name_is_the_program_and_the_time() {
+        let name = default_name("/usr/bin/gears");
+        let time = name.strip_prefix("gears-").and_then(|rest| rest.strip_suffix(".gapii"));
+        assert_eq!(time.map(str::len), Some("20260102-150405".len()), "{name}");
+        assert!(default_name("").starts_with("trace-"));
+    }
+}

@@ -1,0 +1,106 @@
+//! `PrivateDaemon`: a gapiid for one run, ended and cleared away with it.
+//!
+//! It listens in a folder that only we may enter. It is in a process group of its own, so that
+//! Ctrl-C at the terminal does not reach it before it has finished the trace.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gapii_protocol::{app, control};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+use crate::failure::Failure;
+use crate::installation;
+
+/// How long it may take to begin, and to end.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+pub struct PrivateDaemon {
+    child: Child,
+    /// The daemon ends when this does, so also when we are killed.
+    lifeline: Option<ChildStdin>,
+    folder: PathBuf,
+}
+
+impl PrivateDaemon {
+    /// Starts a daemon with its sockets in `folder` and returns when it listens.
+    pub fn start(folder: &Path) -> Result<PrivateDaemon, Failure> {
+        let executable = installation::find_daemon()?;
+        let mut child = spawn(&executable, folder).map_err(|error| {
+            Failure::unreachable(format!("can't start {}: {error}", executable.display()))
+        })?;
+        let (lifeline, ready) = (child.stdin.take(), child.stdout.take());
+        let daemon = PrivateDaemon { child, lifeline, folder: folder.to_owned() };
+        if ready.is_some_and(says_ready) {
+            return Ok(daemon);
+        }
+        let log = std::fs::read_to_string(log_path(folder)).unwrap_or_default();
+        let why = log.lines().last().unwrap_or("it says nothing");
+        Err(Failure::unreachable(format!("{} does not begin: {why}", executable.display())))
+    }
+
+    pub fn client_socket(&self) -> PathBuf {
+        self.folder.join(control::SOCKET_NAME)
+    }
+
+    pub fn app_socket(&self) -> PathBuf {
+        self.folder.join(app::SOCKET_NAME)
+    }
+}
+
+impl Drop for PrivateDaemon {
+    fn drop(&mut self) {
+        drop(self.lifeline.take());
+        let pid = Pid::from_child(&self.child);
+        if let Ok(exit) = rustix::process::pidfd_open(pid, PidfdFlags::empty())
+            && !is_ready_in_time(&exit)
+        {
+            // Fails only if it has ended after all.
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+        // Its traces are complete: every capture has been reported, or given up.
+        let _ = self.child.wait();
+    }
+}
+
+fn log_path(folder: &Path) -> PathBuf {
+    folder.join("gapiid.log")
+}
+
+fn spawn(executable: &Path, folder: &Path) -> io::Result<Child> {
+    Command::new(executable)
+        .arg("--private")
+        .arg("--socket-dir")
+        .arg(folder)
+        .args(["--ready-fd", "1"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(File::create(log_path(folder))?)
+        .process_group(0)
+        .spawn()
+}
+
+/// Waits for the byte that says that the sockets listen; false if it ends first or takes too long.
+fn says_ready(mut pipe: ChildStdout) -> bool {
+    let mut byte = [0];
+    is_ready_in_time(&pipe) && pipe.read_exact(&mut byte).is_ok()
+}
+
+fn is_ready_in_time(descriptor: &impl AsFd) -> bool {
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        let mut watched = [PollFd::new(descriptor, PollFlags::IN)];
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Ok(timeout) = Timespec::try_from(left) else { return false };
+        match rustix::event::poll(&mut watched, Some(&timeout)) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return other.is_ok_and(|ready| ready > 0),
+        }
+    }
+}

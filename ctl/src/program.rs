@@ -1,0 +1,170 @@
+//! `Program`: the command that `run` starts, with the shim loaded into it.
+//!
+//! Its standard streams, its arguments and its end are its own.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use rustix::fs::Access;
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+use crate::failure::Failure;
+use crate::installation;
+use crate::launch::Launch;
+use crate::scratch::Scratch;
+
+pub struct Program {
+    child: Child,
+    exit: OwnedFd,
+}
+
+/// What the shim needs to know in the program's environment.
+pub struct Environment {
+    shim: PathBuf,
+    sonames: PathBuf,
+    app_socket: PathBuf,
+}
+
+impl Environment {
+    pub fn new(scratch: &Scratch, app_socket: PathBuf) -> Result<Environment, Failure> {
+        let found = installation::find_shim()?;
+        let cannot = |error: io::Error| {
+            Failure::unreachable(format!("can't link {}: {error}", found.display()))
+        };
+        let shim = scratch.linker_name(&found).map_err(cannot)?;
+        let sonames = match installation::installed_sonames(&found) {
+            Some(folder) if installation::linker_can_name(&folder) => folder,
+            _ => scratch.sonames(&found).map_err(cannot)?,
+        };
+        Ok(Environment { shim, sonames, app_socket })
+    }
+
+    /// Puts the shim into `command`; with a launch the program's first call waits for its capture.
+    fn apply(&self, command: &mut Command, launch: Option<&Launch>) {
+        command
+            .env("LD_PRELOAD", installation::prepended(&self.shim, "LD_PRELOAD"))
+            .env("LD_LIBRARY_PATH", installation::prepended(&self.sonames, "LD_LIBRARY_PATH"))
+            .env("GAPII_SOCKET", &self.app_socket);
+        match launch {
+            Some(launch) => command.env("GAPII_LAUNCH", launch.hex()).env("GAPII_WAIT", "1"),
+            None => command.env_remove("GAPII_LAUNCH").env_remove("GAPII_WAIT"),
+        };
+    }
+}
+
+impl Program {
+    /// Starts the program. With `output_is_trace` what it prints goes to standard error.
+    pub fn start(
+        words: &[OsString],
+        environment: &Environment,
+        launch: Option<&Launch>,
+        output_is_trace: bool,
+    ) -> Result<Program, Failure> {
+        let (name, arguments) =
+            words.split_first().ok_or_else(|| Failure::usage("no program is given after --"))?;
+        let mut command = Command::new(name);
+        command.args(arguments);
+        environment.apply(&mut command, launch);
+        if output_is_trace {
+            command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned().map_err(
+                |error| Failure::unreachable(format!("can't use standard error: {error}")),
+            )?));
+        }
+        let child = command.spawn().map_err(|error| {
+            Failure::unreachable(format!("can't start {}: {error}", name.display()))
+        })?;
+        let exit = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
+            .map_err(|errno| Failure::unreachable(format!("can't watch the program: {errno}")))?;
+        Ok(Program { child, exit })
+    }
+
+    /// Sends a signal, unless the program has ended.
+    pub fn signal(&self, signal: Signal) {
+        // A program that has just ended needs no signal any more.
+        let _ = rustix::process::pidfd_send_signal(&self.exit, signal);
+    }
+
+    /// How the program ended, if it has.
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
+        self.child
+            .try_wait()
+            .map_err(|error| Failure::unreachable(format!("can't wait for the program: {error}")))
+    }
+}
+
+impl AsFd for Program {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.exit.as_fd()
+    }
+}
+
+/// The exit status that stands for the program's: its own, or 128 and the signal that ended it.
+pub fn status_code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
+
+/// Says what is wrong with a program that can't be started, before anything is set up for it.
+pub fn check(name: &OsStr) -> Result<(), Failure> {
+    let path = Path::new(name);
+    if path.components().count() > 1 || name.as_encoded_bytes().contains(&b'/') {
+        return check_file(path);
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).any(|folder| is_program(&folder.join(path)));
+    if found {
+        return Ok(());
+    }
+    Err(Failure::unreachable(format!(
+        "there is no program {} on PATH; install it or give its path",
+        name.display()
+    )))
+}
+
+fn check_file(path: &Path) -> Result<(), Failure> {
+    let name = path.display();
+    if is_program(path) {
+        Ok(())
+    } else if path.is_dir() {
+        Err(Failure::unreachable(format!("{name} is a folder, not a program")))
+    } else if path.exists() {
+        Err(Failure::unreachable(format!(
+            "{name} may not be executed; allow it with `chmod +x {name}`"
+        )))
+    } else {
+        Err(Failure::unreachable(format!("there is no program {name}; check the path")))
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_of_a_killed_program_is_128_and_the_signal() {
+        assert_eq!(status_code(ExitStatus::from_raw(0)), 0);
+        assert_eq!(status_code(ExitStatus::from_raw(7 << 8)), 7);
+        assert_eq!(status_code(ExitStatus::from_raw(libc::SIGKILL)), 137);
+    }
+
+    #[test]
+    fn programs_that_cannot_be_started_are_told_apart() {
+        assert!(check(OsStr::new("sh")).is_ok());
+        assert!(check(OsStr::new("/bin/sh")).is_ok());
+        for (name, word) in
+            [("no-such-program-here", "PATH"), ("/no/such", "no program"), ("/bin", "folder")]
+        {
+            let failure = check(OsStr::new(name)).expect_err(name);
+            assert_eq!(failure.status(), 3);
+            assert!(failure.sentence.contains(word), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `ProgressLine`: how far a capture is, in one line that rewrites itself.
+//!
+//! Appears only where standard error is a terminal; on a pipe there is nothing.
+
+use std::time::{Duration, Instant};
+
+use gapii_protocol::control::Progress;
+use indicatif::{DecimalBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+pub struct ProgressLine {
+    bar: ProgressBar,
+    began: Instant,
+}
+
+impl ProgressLine {
+    pub fn start() -> ProgressLine {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+            bar.set_style(style);
+        }
+        bar.set_message("waiting for the first command");
+        ProgressLine { bar, began: Instant::now() }
+    }
+
+    pub fn show(&self, progress: &Progress) {
+        self.bar.set_message(text(progress, self.began.elapsed()));
+        self.bar.tick();
+    }
+
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn text(progress: &Progress, elapsed: Duration) -> String {
+    let rate = progress.raw_bytes as f64 / elapsed.as_secs_f64().max(0.001);
+    format!(
+        "{} frames, {} in {}, {}/s, {} lost",
+        HumanCount(progress.frames),
+        DecimalBytes(progress.raw_bytes),
+        DecimalBytes(progress.file_bytes),
+        DecimalBytes(rate as u64),
+        HumanCount(progress.lost_calls),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_has_frames_bytes_rate_and_losses() {
+        let progress = Progress {
+            frames: 1234,
+            raw_bytes: 3_000_000,
+            file_bytes: 100_000,
+            lost_calls: 7,
+            ..Progress::default()
+        };
+        let line = text(&progress, Duration::from_secs(2));
+        assert_eq!(line, "1,234 frames, 3.00 MB in 100.00 kB, 1.50 MB/s, 7 lost");
+    }
+}

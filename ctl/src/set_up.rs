@@ -1,0 +1,268 @@
+//! What a capture needs of this machine, each thing checked by itself.
+//!
+//! A check changes nothing and needs no other to have passed.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::fs::{Access, MemfdFlags, SealFlags};
+use rustix::process::Resource;
+use serde::Serialize;
+
+use crate::args::Connect;
+use crate::connection::{self, ConnectError, Connection};
+use crate::failure::Failure;
+use crate::installation;
+
+/// What a process' rings take of its address space, with room for the rest of it.
+const ADDRESS_SPACE_BYTES: u64 = 4 << 30;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    Ok,
+    /// Not as it could be, and no hindrance.
+    Note,
+    Wrong,
+}
+
+/// What one check found.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    pub check: &'static str,
+    pub state: State,
+    pub found: String,
+    /// The command that mends it.
+    pub mend: Option<String>,
+}
+
+pub fn check_all(connect: &Connect) -> Vec<Finding> {
+    vec![
+        shim(),
+        library("libEGL", "libEGL.so.1", "apt-get install libegl1"),
+        library("libGLESv2", "libGLESv2.so.2", "apt-get install libgles2"),
+        driver(),
+        daemon(connect),
+        socket_folder(),
+        seals(),
+        memory(),
+        display(),
+    ]
+}
+
+fn ok(check: &'static str, found: impl Into<String>) -> Finding {
+    Finding { check, state: State::Ok, found: found.into(), mend: None }
+}
+
+fn note(check: &'static str, found: impl Into<String>, mend: impl Into<String>) -> Finding {
+    Finding { check, state: State::Note, found: found.into(), mend: Some(mend.into()) }
+}
+
+fn wrong(check: &'static str, found: impl Into<String>, mend: impl Into<String>) -> Finding {
+    Finding { check, state: State::Wrong, found: found.into(), mend: Some(mend.into()) }
+}
+
+fn shim() -> Finding {
+    const BUILD: &str = "cargo xtask build";
+    let path = match installation::find_shim() {
+        Ok(path) => path,
+        Err(failure) => return wrong("shim", failure.sentence, BUILD),
+    };
+    match load(&path) {
+        Ok(()) => ok("shim", format!("{} loads", path.display())),
+        Err(why) => wrong("shim", format!("{} does not load: {why}", path.display()), BUILD),
+    }
+}
+
+fn library(check: &'static str, soname: &str, mend: &str) -> Finding {
+    match load(Path::new(soname)) {
+        Ok(()) => ok(check, format!("{soname} loads")),
+        Err(why) => wrong(check, format!("{soname} does not load: {why}"), mend),
+    }
+}
+
+/// Loads a library into a process of its own, as the dynamic linker does for a program.
+fn load(library: &Path) -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(program)
+        .arg("--version")
+        .env("LD_PRELOAD", library)
+        .env_remove("LD_LIBRARY_PATH")
+        .env("LD_BIND_NOW", "1")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    match complaint.lines().find(|line| !line.is_empty()) {
+        None if output.status.success() => Ok(()),
+        None => Err(output.status.to_string()),
+        Some(line) => Err(line.trim_start_matches("ERROR: ld.so: ").to_owned()),
+    }
+}
+
+/// Debian's libEGL only dispatches: without a vendor's library it finds no display.
+fn driver() -> Finding {
+    let folders = ["/usr/share/glvnd/egl_vendor.d", "/etc/glvnd/egl_vendor.d"];
+    let vendors: Vec<_> = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .filter(|name| name.ends_with(".json"))
+        .collect();
+    if std::env::var_os("__EGL_VENDOR_LIBRARY_FILENAMES").is_some() {
+        ok("driver", "named by __EGL_VENDOR_LIBRARY_FILENAMES")
+    } else if vendors.is_empty() {
+        wrong(
+            "driver",
+            format!("no EGL driver is registered in {}", folders.join(" or ")),
+            "apt-get install libegl-mesa0 libgl1-mesa-dri",
+        )
+    } else {
+        ok("driver", vendors.join(", "))
+    }
+}
+
+fn daemon(connect: &Connect) -> Finding {
+    let path = connection::socket_path(connect);
+    match Connection::to_path(&path) {
+        Ok(connection) => {
+            let server = &connection.server;
+            let version = &server.daemon_version;
+            ok("daemon", format!("gapiid {version} listens on {}", path.display()))
+        }
+        Err(ConnectError::Unusable(Failure { sentence, .. })) => {
+            wrong("daemon", sentence, "systemctl --user restart gapiid")
+        }
+        Err(ConnectError::Absent(absent)) => match installation::find_daemon() {
+            Err(failure) => wrong("daemon", failure.sentence, "cargo xtask build"),
+            Ok(_) if connect.connect.is_some() => wrong("daemon", absent.sentence, "gapiid &"),
+            Ok(found) => note(
+                "daemon",
+                format!("none runs; `gapii-ctl run` starts its own {}", found.display()),
+                "gapiid &",
+            ),
+        },
+    }
+}
+
+fn socket_folder() -> Finding {
+    const CHECK: &str = "socket folder";
+    let folder = connection::socket_folder();
+    let name = folder.display();
+    let uid = rustix::process::geteuid();
+    match fs::symlink_metadata(&folder) {
+        Ok(found) if !found.is_dir() => {
+            wrong(CHECK, format!("{name} is no folder"), format!("rm {name}"))
+        }
+        Ok(found) if found.uid() != uid.as_raw() => wrong(
+            CHECK,
+            format!("{name} belongs to user {}", found.uid()),
+            format!("export XDG_RUNTIME_DIR=/run/user/{}", uid.as_raw()),
+        ),
+        Ok(found) if found.mode() & 0o077 != 0 => wrong(
+            CHECK,
+            format!("{name} is open to others (mode {:o})", found.mode() & 0o777),
+            format!("chmod 700 {name}"),
+        ),
+        Ok(_) => ok(CHECK, format!("{name} is ours alone")),
+        Err(_) => match folder.parent() {
+            Some(parent) if rustix::fs::access(parent, Access::WRITE_OK).is_ok() => {
+                ok(CHECK, format!("{name} can be made"))
+            }
+            _ => wrong(
+                CHECK,
+                format!("{name} can't be made"),
+                format!("export XDG_RUNTIME_DIR=/run/user/{}", uid.as_raw()),
+            ),
+        },
+    }
+}
+
+fn seals() -> Finding {
+    const CHECK: &str = "memfd seals";
+    let sealed =
+        rustix::fs::memfd_create("gapii-doctor", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+            .and_then(|memfd| {
+                rustix::fs::fcntl_add_seals(
+                    &memfd,
+                    SealFlags::SHRINK | SealFlags::GROW | SealFlags::FUTURE_WRITE,
+                )
+            });
+    match sealed {
+        Ok(()) => ok(CHECK, "shared memory can be sealed"),
+        Err(errno) => wrong(
+            CHECK,
+            format!("shared memory can't be sealed: {errno}; Linux 5.1 or later is needed"),
+            "uname -r",
+        ),
+    }
+}
+
+fn memory() -> Finding {
+    const CHECK: &str = "ring memory";
+    let limits = [
+        (Resource::As, "address space", "ulimit -v unlimited"),
+        (Resource::Fsize, "file size", "ulimit -f unlimited"),
+    ];
+    for (resource, what, mend) in limits {
+        if let Some(bytes) = rustix::process::getrlimit(resource).current
+            && bytes < ADDRESS_SPACE_BYTES
+        {
+            return wrong(CHECK, format!("the limit on {what} is {bytes} bytes"), mend);
+        }
+    }
+    ok(CHECK, "no limit is in the way")
+}
+
+fn display() -> Finding {
+    const CHECK: &str = "display";
+    const MEND: &str = "Xvfb :99 & export DISPLAY=:99";
+    let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let (name, socket) = match (variable("WAYLAND_DISPLAY"), variable("DISPLAY")) {
+        (Some(name), _) => {
+            let folder = variable("XDG_RUNTIME_DIR").unwrap_or_default();
+            (format!("WAYLAND_DISPLAY={name}"), Some(Path::new(&folder).join(&name)))
+        }
+        (None, Some(name)) => (format!("DISPLAY={name}"), x_socket(&name)),
+        (None, None) => {
+            return wrong(CHECK, "neither DISPLAY nor WAYLAND_DISPLAY is set", MEND);
+        }
+    };
+    match socket.map(UnixStream::connect) {
+        None => ok(CHECK, format!("{name} (on another machine, not tried)")),
+        Some(Ok(_)) => ok(CHECK, format!("{name} answers")),
+        Some(Err(error)) => wrong(CHECK, format!("{name} does not answer: {error}"), MEND),
+    }
+}
+
+/// The socket of a local X display such as `:0` or `:0.0`.
+fn x_socket(display: &str) -> Option<PathBuf> {
+    let number = display.strip_prefix(':').or_else(|| display.strip_prefix("unix:"))?;
+    let number = number.split('.').next()?;
+    Some(PathBuf::from(format!("/tmp/.X11-unix/X{number}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_displays_have_a_socket_and_remote_ones_do_not() {
+        for display in [":7", ":7.0", "unix:7"] {
+            assert_eq!(x_socket(display), Some(PathBuf::from("/tmp/.X11-unix/X7")), "{display}");
+        }
+        assert_eq!(x_socket("otherhost:7"), None);
+    }
+
+    #[test]
+    fn every_wrong_finding_names_a_command() {
+        for finding in check_all(&Connect { connect: None }) {
+            assert!(finding.state == State::Ok || finding.mend.is_some(), "{finding:?}");
+            assert!(!finding.found.is_empty(), "{finding:?}");
+        }
+    }
+}

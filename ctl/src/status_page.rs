@@ -1,0 +1,39 @@
+//! Reading the daemon's status page: its live counters, without asking anybody.
+//!
+//! The page is shared memory that its writer may leave at any moment; it is copied, and the copy
+//! is checked.
+
+use gapii_protocol::status::{self, STATUS_LEN, StatusPage};
+use rustix::process::Pid;
+use shared_memory::{Shmem, ShmemConf};
+
+/// How often a page that is just being written is copied again.
+const ATTEMPTS: usize = 100;
+
+/// The page of the user's own daemon; none if there is no daemon, or it died.
+pub fn read() -> Option<StatusPage> {
+    let uid = rustix::process::geteuid().as_raw();
+    let segment = ShmemConf::new().os_id(status::name(uid)).open().ok()?;
+    if segment.len() < STATUS_LEN {
+        return None;
+    }
+    let page = (0..ATTEMPTS).find_map(|_| {
+        let first = copy(&segment);
+        StatusPage::from_copies(&first, &copy(&segment))
+    })?;
+    let pid = Pid::from_raw(i32::try_from(page.pid).ok()?)?;
+    rustix::process::test_kill_process(pid).is_ok().then_some(page)
+}
+
+fn copy(segment: &Shmem) -> [u8; STATUS_LEN] {
+    let mut bytes = [0; STATUS_LEN];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        // SAFETY: `at` is below STATUS_LEN, which `read` found to be within the mapping that
+        // `segment` keeps alive.
+        let source = unsafe { segment.as_ptr().add(at) };
+        // SAFETY: `source` is inside the mapping. The read is volatile since the daemon may write
+        // the byte meanwhile; what it yields then is any byte, and two copies are compared.
+        *byte = unsafe { source.read_volatile() };
+    }
+    bytes
+}

@@ -1,0 +1,123 @@
+//! What a finished capture came to, in one line.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use gapii_protocol::control::{Summary, reason};
+use indicatif::{DecimalBytes, HumanCount};
+
+use crate::failure::Failure;
+use crate::text::counted;
+
+/// Frames, commands, threads, bytes before and after compression, waits, losses, and where it is.
+pub fn text(summary: &Summary, destination: &impl Display) -> String {
+    format!(
+        "{}, {} of {}, {} in {}; {}; {} -> {destination} ({})",
+        counted(summary.frames, "frame"),
+        counted(summary.calls, "command"),
+        counted(summary.threads, "thread"),
+        DecimalBytes(summary.raw_bytes),
+        DecimalBytes(summary.file_bytes),
+        waits(summary),
+        losses(summary),
+        ending(summary),
+    )
+}
+
+/// Whether the capture is what was asked for: it ended as intended and its file is whole.
+pub fn is_complete(summary: &Summary) -> bool {
+    let intended = [reason::FRAMES, reason::STOP].contains(&summary.reason.as_str());
+    intended && summary.error.is_none()
+}
+
+/// What is to be said of a capture that is not what was asked for.
+pub fn failure(summary: &Summary, destination: &impl Display) -> Option<Failure> {
+    if let Some(error) = &summary.error {
+        return Some(Failure::unreachable(format!(
+            "{destination} holds only what was recorded before this: {error}"
+        )));
+    }
+    (summary.reason == reason::LOST).then(|| {
+        Failure::no(format!(
+            "the capture was lost; {destination} holds what was recorded before that"
+        ))
+    })
+}
+
+fn waits(summary: &Summary) -> String {
+    if summary.waits == 0 {
+        return "0 waits".to_owned();
+    }
+    let waited = Duration::from_nanos(summary.wait_ns);
+    format!("{} ({waited:.1?})", counted(summary.waits, "wait"))
+}
+
+fn losses(summary: &Summary) -> String {
+    match summary.lost.calls {
+        0 => "0 lost".to_owned(),
+        calls => format!("{} lost ({})", HumanCount(calls), DecimalBytes(summary.lost.bytes)),
+    }
+}
+
+fn ending(summary: &Summary) -> String {
+    let signal = summary.signal.map(|signal| format!(", signal {signal}")).unwrap_or_default();
+    let in_flight = match summary.in_flight.len() {
+        0 => String::new(),
+        count => format!(", {} in flight", counted(count as u64, "command")),
+    };
+    format!("{}{signal}{in_flight}", summary.reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use gapii_protocol::control::{InFlight, Lost};
+
+    use super::*;
+
+    fn summary() -> Summary {
+        Summary {
+            reason: reason::FRAMES.into(),
+            frames: 100,
+            calls: 12_345,
+            threads: 1,
+            raw_bytes: 2_000_000,
+            file_bytes: 150_000,
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn plain_capture_reads_as_one_line() {
+        let expected = "100 frames, 12,345 commands of 1 thread, 2.00 MB in 150.00 kB; 0 waits; \
+                        0 lost -> gears.gapii (frames)";
+        assert_eq!(text(&summary(), &"gears.gapii"), expected);
+        assert!(is_complete(&summary()));
+        assert!(failure(&summary(), &"gears.gapii").is_none());
+    }
+
+    #[test]
+    fn waits_losses_and_crash_are_named() {
+        let crash = Summary {
+            reason: reason::CRASH.into(),
+            lost: Lost { calls: 3, bytes: 96 },
+            waits: 2,
+            wait_ns: 1_500_000,
+            in_flight: vec![InFlight::default()],
+            signal: Some(11),
+            ..summary()
+        };
+        let line = text(&crash, &"x.gapii");
+        assert!(line.contains("2 waits (1.5ms); 3 lost (96 B)"), "{line}");
+        assert!(line.ends_with("(crash, signal 11, 1 command in flight)"), "{line}");
+        assert!(!is_complete(&crash));
+    }
+
+    #[test]
+    fn unwritten_output_and_lost_capture_are_failures() {
+        let full = Summary { error: Some("no space left on device".into()), ..summary() };
+        assert!(!is_complete(&full));
+        assert_eq!(failure(&full, &"x").map(|failure| failure.status()), Some(3));
+        let lost = Summary { reason: reason::LOST.into(), ..summary() };
+        assert_eq!(failure(&lost, &"x").map(|failure| failure.status()), Some(1));
+    }
+}

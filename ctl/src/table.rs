@@ -1,0 +1,32 @@
+//! Rows of cells as lines of text with aligned columns.
+
+/// Cells are padded to their column's width, except the last of a row.
+pub fn aligned<const COLUMNS: usize>(rows: impl Iterator<Item = [String; COLUMNS]>) -> String {
+    let rows: Vec<_> = rows.collect();
+    let mut widths = [0; COLUMNS];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in &rows {
+        let cells: Vec<_> =
+            row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = [["PID", "NAME"], ["7", "gears"], ["123456", "x"]];
+        let text = aligned(rows.into_iter().map(|row| row.map(str::to_owned)));
+        assert_eq!(text, "PID     NAME\n7       gears\n123456  x\n");
+    }
+}

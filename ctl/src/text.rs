@@ -1,0 +1,55 @@
+//! Printing on standard output, for people and for programs.
+//!
+//! A reader that went away (`| head`) is no error; a full disk is.
+
+use std::io::{self, BufWriter, Write};
+
+use indicatif::HumanCount;
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Prints through a buffer what `write` writes.
+pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::unreachable(format!("can't write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints one JSON value and a newline.
+pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    print(|out| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        writeln!(out)
+    })
+}
+
+/// `1 frame`, `2 frames`.
+pub fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", HumanCount(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closed_reader_is_no_failure_and_a_full_disk_is() {
+        let broken = |kind: io::ErrorKind| move |_: &mut dyn Write| Err(io::Error::from(kind));
+        assert!(print(broken(io::ErrorKind::BrokenPipe)).is_ok());
+        let full = print(broken(io::ErrorKind::StorageFull)).expect_err("a full disk");
+        assert_eq!(full.status(), 3);
+    }
+
+    #[test]
+    fn counts_have_a_plural_and_separators() {
+        assert_eq!(counted(1, "frame"), "1 frame");
+        assert_eq!(counted(0, "frame"), "0 frames");
+        assert_eq!(counted(12_345, "frame"), "12,345 frames");
+    }
+}
