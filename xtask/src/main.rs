@@ -1,1 +1,65 @@
-fn main() {}
+//! The commands of the build: `cargo xtask demo`, `test` and what they are made of.
+//!
+//! Runs other programs and says what they did. Nothing here is part of the product.
+
+#![forbid(unsafe_code)]
+
+mod build;
+mod demo;
+mod generate;
+mod lint;
+mod packages;
+mod step;
+mod test;
+mod tests_bin;
+mod tree;
+mod xserver;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Build, try and test gapii
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Record 100 frames of glmark2-es2 and print what was recorded
+    Demo,
+    /// Run every check: lints, generated code, unit, model and whole-system tests
+    Test,
+    /// Build the daemon, the control tool and the shim, in release
+    Build,
+    /// Compile the API descriptions to the committed Rust
+    Generate(generate::Generate),
+    /// Check formatting, and clippy without warnings
+    Lint,
+    /// Measure a call natively, with the shim loaded, captured and under apitrace
+    Bench(tests_bin::Arguments),
+    /// Run the long forms of the tests: fuzzing, kills, hours of capture
+    Soak(tests_bin::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Demo => demo::run(),
+        Command::Test => test::run(),
+        Command::Build => build::run(),
+        Command::Generate(args) => generate::run(&args),
+        Command::Lint => lint::run(),
+        Command::Bench(args) => tests_bin::run("bench", &args),
+        Command::Soak(args) => tests_bin::run("soak", &args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

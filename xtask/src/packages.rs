@@ -1,0 +1,91 @@
+//! The Debian packages that the build's commands need, and why; installs those that are missing.
+
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::step;
+
+/// A package and the reason it is needed.
+pub struct Package {
+    name: &'static str,
+    reason: &'static str,
+}
+
+/// What `demo` needs.
+pub const DEMO: &[Package] = &[
+    package("gcc", "compiles zstd, and links"),
+    package("libc6-dev", "headers for zstd"),
+    package("xvfb", "the display to draw on"),
+    package("libegl1", "EGL"),
+    package("libgles2", "OpenGL ES 2 and 3"),
+    package("libgl1-mesa-dri", "the driver, llvmpipe"),
+    package("glmark2-es2-x11", "the program that is recorded"),
+];
+
+/// What `test`, `bench` and `soak` need besides.
+pub const TEST: &[Package] = &[
+    package("libgles1", "OpenGL ES 1"),
+    package("libegl-dev", "headers for the test programs"),
+    package("libgles-dev", "headers for the test programs"),
+    package("libgl-dev", "headers for the test programs that use desktop GL"),
+    package("libx11-dev", "headers for the test programs that open a window"),
+    package("mesa-utils", "es2gears_x11: a program that links EGL"),
+    package("libsdl2-tests", "testgles2: a program that loads EGL through SDL"),
+    package("mpv", "a program with several threads that loads EGL through libepoxy"),
+    package("apitrace", "the recorder that traces are compared with"),
+    package("zstd", "opens traces, as a second reader"),
+    package("python3-pip", "fetches the Khronos registry"),
+];
+
+const fn package(name: &'static str, reason: &'static str) -> Package {
+    Package { name, reason }
+}
+
+/// Installs those of `packages` that are missing, and says which they are first.
+pub fn install(packages: &[&[Package]]) -> anyhow::Result<()> {
+    let wanted = packages.iter().copied().flatten();
+    if !is_debian() {
+        println!("this is no Debian; these are needed, by their names there:");
+        wanted.for_each(print);
+        return Ok(());
+    }
+    let missing: Vec<_> = wanted.filter(|package| !is_installed(package)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("installing Debian packages:");
+    missing.iter().copied().for_each(print);
+    let names: Vec<_> = missing.iter().map(|package| package.name).collect();
+    apt_get(&["update", "--quiet"])?;
+    apt_get(
+        &[&["install", "--yes", "--quiet", "--no-install-recommends"], names.as_slice()].concat(),
+    )
+    .with_context(|| format!("install them yourself: apt-get install {}", names.join(" ")))
+}
+
+fn print(package: &Package) {
+    println!("  {:18} {}", package.name, package.reason);
+}
+
+fn is_debian() -> bool {
+    Command::new("dpkg-query").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+fn is_installed(package: &Package) -> bool {
+    let query = ["--show", "--showformat=${db:Status-Status}", package.name];
+    let output = step::command("dpkg-query", &query).output();
+    output.is_ok_and(|output| output.stdout == b"installed")
+}
+
+fn apt_get(arguments: &[&str]) -> anyhow::Result<()> {
+    let mut words = vec!["apt-get"];
+    words.extend(arguments);
+    if !rustix::process::geteuid().is_root() {
+        if Command::new("sudo").arg("--version").output().is_err() {
+            bail!("neither root nor sudo is here to run `{}`", words.join(" "));
+        }
+        words.splice(0..0, ["sudo", "--preserve-env=DEBIAN_FRONTEND"]);
+    }
+    step::run(step::command(words[0], &words[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
+}

@@ -1,0 +1,21 @@
+//! `bench` and `soak`: programs of the test crate, run against a fresh release build.
+
+use clap::Args;
+
+use crate::xserver::XServer;
+use crate::{build, packages, step};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Handed on to the program
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+pub fn run(program: &str, args: &Arguments) -> anyhow::Result<()> {
+    packages::install(&[packages::DEMO, packages::TEST])?;
+    build::run()?;
+    let display = XServer::start()?;
+    let run = ["run", "--quiet", "--release", "-p", "gapii-tests", "--bin", program, "--"];
+    step::run(step::cargo(&run).args(&args.arguments).env("DISPLAY", display.name()))
+}
