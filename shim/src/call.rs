@@ -3,7 +3,8 @@
 //! No allocation, no lock, no system call unless a ring is full. A handler that gets no [`Call`]
 //! hands the command straight to the driver.
 
-use core::sync::atomic::{Ordering::Relaxed, compiler_fence};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::compiler_fence;
 
 use gapii_protocol::atom::{CHUNK, HEADER_LEN, Header, LEAVE};
 use gapii_ringbuf::Reservation;
@@ -19,13 +20,13 @@ const SMALL_PAYLOAD_BYTES: u64 = 4096;
 
 /// An enter record that is being written.
 pub struct Call {
-    thread: *mut Thread,
+    thread: &'static mut Thread,
     record: Reservation,
 }
 
 /// A command that is with the driver.
 pub struct InFlight {
-    thread: *mut Thread,
+    thread: &'static mut Thread,
 }
 
 impl Call {
@@ -35,9 +36,9 @@ impl Call {
     /// Called by a handler in the program's thread, with `payload_bytes` that the handler fills.
     #[inline(always)]
     pub unsafe fn enter(id: u16, flags: u16, payload_bytes: u32) -> Option<Call> {
-        // SAFETY: the words of this thread, see `begin`.
+        // SAFETY: the caller is a handler.
         let thread = unsafe { begin(id) }?;
-        // SAFETY: `begin` gave the thread to this call.
+        // SAFETY: passed on.
         unsafe { Call::reserve(thread, id, flags, payload_bytes) }
     }
 
@@ -71,38 +72,32 @@ impl Call {
         fixed_bytes: u32,
         reads: &[Observation],
     ) -> Option<Call> {
-        // SAFETY: the words of this thread.
+        // SAFETY: the caller is a handler.
         let thread = unsafe { begin(id) }?;
-        // SAFETY: `begin` gave the thread to this call.
+        // SAFETY: the observations are readable, as the caller says.
         if !unsafe { send_chunks(thread, reads) } {
-            // SAFETY: as above.
-            unsafe { end(thread) };
+            end(thread);
             return None;
         }
-        // SAFETY: as above.
-        let inline_max = unsafe { (*thread).inline_max_bytes };
-        let payload_bytes = payload_span(fixed_bytes, reads, inline_max);
-        // SAFETY: as above.
+        let payload_bytes = payload_span(fixed_bytes, reads, thread.inline_max_bytes);
+        // SAFETY: passed on.
         unsafe { Call::reserve(thread, id, flags, payload_bytes as u32) }
     }
 
     #[inline(always)]
     unsafe fn reserve(
-        thread: *mut Thread,
+        thread: &'static mut Thread,
         id: u16,
         flags: u16,
         payload_bytes: u32,
     ) -> Option<Call> {
         let header = Header::new(id, flags, HEADER_LEN + payload_bytes);
         // SAFETY: `begin` gave the thread to this call.
-        match unsafe { (*thread).reserve(header) } {
-            Some(record) => Some(Call { thread, record }),
-            None => {
-                // SAFETY: as above; the call is not recorded.
-                unsafe { end(thread) };
-                None
-            }
-        }
+        let Some(record) = (unsafe { thread.reserve(header) }) else {
+            end(thread);
+            return None;
+        };
+        Some(Call { thread, record })
     }
 
     /// Writes one argument at its place in the fixed part.
@@ -123,8 +118,8 @@ impl Call {
     /// The whole payload was written.
     #[inline(always)]
     pub unsafe fn publish(self) -> InFlight {
-        // SAFETY: this call has the thread since `begin`.
-        unsafe { (*self.thread).producer.publish(self.record) };
+        // SAFETY: the record is this thread's last reservation, and written.
+        unsafe { self.thread.producer.publish(self.record) };
         InFlight { thread: self.thread }
     }
 
@@ -152,10 +147,8 @@ impl InFlight {
     /// In the thread that entered.
     #[inline(always)]
     pub unsafe fn finish(self) {
-        // SAFETY: this call has the thread since `begin`.
-        unsafe { (*self.thread).producer.finish() };
-        // SAFETY: as above.
-        unsafe { end(self.thread) };
+        self.thread.producer.finish();
+        end(self.thread);
     }
 
     /// Writes the leave record: what the driver returned and wrote.
@@ -170,24 +163,24 @@ impl InFlight {
         result: R,
         writes: &[Observation; N],
     ) {
-        let thread = self.thread;
         let fixed_bytes = size_of::<R>() as u32;
-        // SAFETY: this call has the thread since `begin`.
-        let inline_max = unsafe { (*thread).inline_max_bytes };
-        let payload_bytes = payload_span(fixed_bytes, writes, inline_max);
         if N > 0 {
-            // SAFETY: as above. Chunks that found no room are missing from a command that says so.
-            unsafe { send_chunks(thread, writes) };
+            // SAFETY: the observations are readable. Should their chunks find no room, the command
+            // says that they are missing.
+            unsafe { send_chunks(self.thread, writes) };
         }
+        let payload_bytes = payload_span(fixed_bytes, writes, self.thread.inline_max_bytes);
         let header = Header::new(id, flags | LEAVE, HEADER_LEN + payload_bytes as u32);
-        // SAFETY: as above.
-        if let Some(record) = unsafe { (*thread).reserve(header) } {
+        // SAFETY: this call has the thread since `begin`.
+        if let Some(record) = unsafe { self.thread.reserve(header) } {
             // SAFETY: the payload begins with room for the result.
             unsafe { record.payload.cast::<R>().write_unaligned(result) };
             // SAFETY: then room for the observations.
-            unsafe { write_observations(thread, record.payload, fixed_bytes as usize, writes) };
+            unsafe {
+                write_observations(self.thread, record.payload, fixed_bytes as usize, writes)
+            };
             // SAFETY: the payload is whole.
-            unsafe { (*thread).producer.publish(record) };
+            unsafe { self.thread.producer.publish(record) };
         }
         // SAFETY: the command is over.
         unsafe { self.finish() };
@@ -196,29 +189,31 @@ impl InFlight {
 
 /// Takes the thread for one command: afterwards, commands that come from inside go straight on.
 #[inline(always)]
-unsafe fn begin(id: u16) -> Option<*mut Thread> {
+unsafe fn begin(id: u16) -> Option<&'static mut Thread> {
+    let words = words();
     // SAFETY: this thread's own words.
-    let thread = unsafe { (*words()).thread };
-    // SAFETY: a thread state stays mapped once the words point to it.
-    if thread.is_null() || unsafe { (*thread).ready() } != EPOCH.load(Relaxed) {
+    let thread = unsafe { (*words).thread };
+    // SAFETY: null, or a state that stays mapped and that this thread alone changes.
+    let Some(thread) = (unsafe { thread.as_mut() }).filter(|thread| is_ready(thread)) else {
         // SAFETY: in the program's thread, outside the fast path.
         return unsafe { crate::thread::begin_slowly(id) };
-    }
-    // SAFETY: as above.
-    unsafe { (*thread).set_ready(0) };
+    };
+    thread.set_ready(0);
     // A signal handler that interrupts below must find the thread taken.
-    compiler_fence(std::sync::atomic::Ordering::SeqCst);
+    compiler_fence(SeqCst);
     Some(thread)
+}
+
+#[inline(always)]
+fn is_ready(thread: &Thread) -> bool {
+    thread.ready() == EPOCH.load(Relaxed)
 }
 
 /// Gives the thread back.
 #[inline(always)]
-unsafe fn end(thread: *mut Thread) {
-    compiler_fence(std::sync::atomic::Ordering::SeqCst);
-    // SAFETY: the thread was taken by `begin`.
-    let idle = unsafe { (*thread).idle };
-    // SAFETY: as above.
-    unsafe { (*thread).set_ready(idle) };
+fn end(thread: &mut Thread) {
+    compiler_fence(SeqCst);
+    thread.set_ready(thread.idle);
 }
 
 /// Bytes of a payload: the fixed part, padded when observations follow, and they.
@@ -233,46 +228,39 @@ fn payload_span(fixed_bytes: u32, observations: &[Observation], inline_max_bytes
 
 #[inline(always)]
 unsafe fn write_observations(
-    thread: *mut Thread,
+    thread: &Thread,
     payload: *mut u8,
     fixed_bytes: usize,
     observations: &[Observation],
 ) {
-    // SAFETY: the thread was taken by `begin`.
-    let inline_max = unsafe { (*thread).inline_max_bytes };
     // SAFETY: observations follow the padded fixed part.
     let mut out = unsafe { payload.add((fixed_bytes + 7) & !7) };
     for seen in observations {
         // SAFETY: the reservation has each observation's span.
-        out = unsafe { seen.write(out, inline_max) };
+        out = unsafe { seen.write(out, thread.inline_max_bytes) };
     }
 }
 
 /// Writes the chunks of every observation that is too large for its record. False: some found no
 /// room, and the command can't be recorded.
 #[inline(never)]
-unsafe fn send_chunks(thread: *mut Thread, observations: &[Observation]) -> bool {
-    // SAFETY: the thread was taken by `begin`.
-    let inline_max = unsafe { (*thread).inline_max_bytes };
-    for seen in observations {
-        if seen.size() <= inline_max {
-            continue;
-        }
+unsafe fn send_chunks(thread: &mut Thread, observations: &[Observation]) -> bool {
+    let chunk_bytes = thread.inline_max_bytes;
+    for seen in observations.iter().filter(|seen| seen.size() > chunk_bytes) {
         let mut from = 0;
         while from < seen.size() {
-            let len = inline_max.min(seen.size() - from);
+            let len = chunk_bytes.min(seen.size() - from);
             let header = Header::new(CHUNK, 0, HEADER_LEN + 16 + len as u32);
-            // SAFETY: as above.
-            let Some(record) = (unsafe { (*thread).reserve(header) }) else { return false };
-            let words = record.payload.cast::<u64>();
+            // SAFETY: the thread was taken by `begin`.
+            let Some(record) = (unsafe { thread.reserve(header) }) else { return false };
             // SAFETY: the payload begins with two words.
-            unsafe { words.write(seen.size()) };
-            // SAFETY: as above.
-            unsafe { words.add(1).write(from) };
-            // SAFETY: then `len` bytes, which lie inside the observation.
-            unsafe { seen.copy(from, len, record.payload.add(16)) };
+            unsafe { record.payload.cast::<[u64; 2]>().write([seen.size(), from]) };
+            // SAFETY: the payload goes on behind them.
+            let bytes = unsafe { record.payload.add(16) };
+            // SAFETY: `len` bytes are reserved there and lie inside the observation.
+            unsafe { seen.copy(from, len, bytes) };
             // SAFETY: the payload is whole.
-            unsafe { (*thread).producer.publish(record) };
+            unsafe { thread.producer.publish(record) };
             from += len;
         }
     }

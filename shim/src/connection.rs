@@ -148,7 +148,9 @@ fn take_descriptors(message: &libc::msghdr) -> Descriptors {
             let empty = unsafe { libc::CMSG_LEN(0) } as usize;
             for i in 0..(control.cmsg_len - empty) / size_of::<RawFd>() {
                 // SAFETY: `i` is below the number of descriptors the header announces.
-                let raw = unsafe { data.add(i).read_unaligned() };
+                let at = unsafe { data.add(i) };
+                // SAFETY: as above.
+                let raw = unsafe { at.read_unaligned() };
                 // SAFETY: the kernel made the descriptor for us; nobody else owns it.
                 let owned = unsafe { OwnedFd::from_raw_fd(raw) };
                 if let Some(slot) = taken.get_mut(next) {
@@ -240,7 +242,9 @@ impl Wiped {
     }
 
     fn thread(&self, slot: usize) -> *mut Thread {
+        // SAFETY: the threads begin behind the mark.
+        let threads = unsafe { self.0.add(MARK_BYTES) }.cast::<Thread>();
         // SAFETY: slots are below the number that the mapping was made for.
-        unsafe { self.0.add(MARK_BYTES).cast::<Thread>().add(slot).as_ptr() }
+        unsafe { threads.add(slot) }.as_ptr()
     }
 }

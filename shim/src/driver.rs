@@ -74,12 +74,12 @@ pub fn symbol(name: &CStr) -> Code {
         true => &[Library::Egl],
         false => &[Library::Gles2, Library::Gles1],
     };
-    for library in libraries {
-        // SAFETY: the handle is null or stays open.
-        let found = match handle(*library) {
-            handle if handle.is_null() => continue,
-            handle => unsafe { libc::dlsym(handle, name.as_ptr()) },
-        };
+    for handle in libraries.iter().map(|library| handle(*library)) {
+        if handle.is_null() {
+            continue;
+        }
+        // SAFETY: the handle stays open.
+        let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
         if !found.is_null() && !is_ours(found) {
             return found.cast();
         }

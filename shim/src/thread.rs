@@ -199,7 +199,7 @@ impl Gap {
 /// In the program's thread.
 #[cold]
 #[inline(never)]
-pub unsafe fn begin_slowly(id: u16) -> Option<*mut Thread> {
+pub unsafe fn begin_slowly(id: u16) -> Option<&'static mut Thread> {
     if EPOCH.load(Relaxed) == NOT_CAPTURING {
         return None;
     }
@@ -246,7 +246,7 @@ pub fn count_reentrant() {
     }
 }
 
-fn attach(words: &mut Words, id: u16) -> Option<*mut Thread> {
+fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
     if process::is_forked_child() {
         words.thread = ptr::null_mut();
         process::become_own_process();
