@@ -17,7 +17,8 @@ use crate::problem::Problem;
 pub struct File<'a> {
     pub name: &'a str,
     pub text: &'a str,
-    pub concepts: BTreeMap<String, Concept>,
+    /// In the order of the file.
+    pub concepts: Vec<Concept>,
 }
 
 /// A table of an annotation file.
@@ -80,9 +81,12 @@ pub struct Hook {
 
 /// Parses an annotation file.
 pub fn parse<'a>(name: &'a str, text: &'a str) -> Result<File<'a>, Problem> {
-    let concepts = toml::from_str(text).map_err(|error| {
+    let concepts: BTreeMap<Spanned<String>, Concept> = toml::from_str(text).map_err(|error| {
         Problem::at(name, text, error.span().unwrap_or(0..0), error.message().to_owned())
     })?;
+    let mut concepts: Vec<_> = concepts.into_iter().collect();
+    concepts.sort_by_key(|(name, _)| name.span().start);
+    let concepts = concepts.into_iter().map(|(_, concept)| concept).collect();
     Ok(File { name, text, concepts })
 }
 
@@ -108,7 +112,7 @@ mod tests {
     fn concept_is_read_with_the_places_of_its_names() {
         let text = "[frames]\neffect.leave = [\"glFinish\"]\n";
         let file = parse("apis/x.toml", text).unwrap();
-        let name = &file.concepts["frames"].effect.leave[0];
+        let name = &file.concepts[0].effect.leave[0];
         assert_eq!(name.get_ref(), "glFinish");
         assert_eq!(file.problem(name.span(), "m").to_string(), "apis/x.toml:2: m");
     }

@@ -42,7 +42,7 @@ pub fn index(files: &[File<'_>], registries: &Registries) -> Result<Index, Vec<P
     let mut reader =
         Reader { registries, index: Index::default(), patterns: vec![], problems: vec![] };
     for file in files {
-        for concept in file.concepts.values() {
+        for concept in &file.concepts {
             reader.concept(file, concept);
         }
     }

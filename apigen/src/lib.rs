@@ -36,7 +36,7 @@ pub struct Generated {
     pub summary: model::Summary,
 }
 
-/// Compiles `inputs`; the files come formatted by `rustfmt`.
+/// Compiles `inputs`; the files come formatted.
 ///
 /// All mistakes in the descriptions are reported at once, as [`Error::Descriptions`].
 pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
@@ -44,7 +44,7 @@ pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
     let model = resolve::resolve(&registries, inputs)?;
     let files = emit::all(&model)
         .into_iter()
-        .map(|(path, text)| Ok((path, tree::rustfmt(&text)?)))
+        .map(|(path, text)| Ok((path, tree::format(&text)?)))
         .collect::<Result<_, Error>>()?;
     Ok(Generated { files, summary: model.summary() })
 }

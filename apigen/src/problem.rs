@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Why nothing was generated.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Every mistake that was found, in the order of the files.
+    /// Every mistake that was found, by file and line.
     #[error("{}", lines(.0))]
     Descriptions(Vec<Problem>),
     #[error("{path}: {source}", path = path.display())]

@@ -31,7 +31,7 @@ pub fn resolve(registries: &Registries, inputs: &Inputs) -> Result<Model, Error>
     });
     let exported = exported(registries, inputs, &mut problems);
     if !problems.is_empty() {
-        return Err(Error::Descriptions(problems));
+        return Err(descriptions_error(problems));
     }
     let groups = Groups::new(registries, &wanted_groups(registries, &index), &index.prefer);
     let mut resolver = Resolver { registries, index: &index, groups: &groups, problems };
@@ -45,9 +45,13 @@ pub fn resolve(registries: &Registries, inputs: &Inputs) -> Result<Model, Error>
     if resolver.problems.is_empty() {
         Ok(Model { functions, groups: groups.all, sizes: index.sizes.into_values().collect() })
     } else {
-        resolver.problems.sort();
-        Err(Error::Descriptions(resolver.problems))
+        Err(descriptions_error(resolver.problems))
     }
+}
+
+fn descriptions_error(mut problems: Vec<Problem>) -> Error {
+    problems.sort();
+    Error::Descriptions(problems)
 }
 
 /// The names of the export lists, all of which must be commands.
@@ -204,8 +208,8 @@ impl<'a> Resolver<'a> {
         declared: &registry::Param,
         group: Option<&str>,
     ) -> Option<Observation> {
-        let pointee = declared.ty.pointee()?;
         let extent = self.extent(command, at, declared)?;
+        let pointee = declared.ty.pointee()?;
         let is_input =
             self.annotation(command, |name| self.index.inputs.get(&(name, at))).is_some();
         let is_read = is_input || declared.ty.points_at_const();
@@ -297,7 +301,15 @@ impl<'a> Resolver<'a> {
             let message = format!("{} needs an effect: it seems to take it at leave", command.name);
             self.refuse(command, message);
         }
-        annotated.map_or(Effect::Enter, |effect| effect.value)
+        let Some(Placed { value: effect, place }) = annotated else { return Effect::Enter };
+        let hook = self.index.hooks.get(&command.name).map(|hook| hook.value);
+        let is_told = hook.is_some_and(|hook| hook.enter_flags && hook.leave_flags);
+        if *effect == Effect::Recorded && !is_told {
+            let needs = "a recorded effect needs a hook with enter_flags and leave_flags";
+            let message = format!("{}: {needs}", command.name);
+            self.problems.push(Problem { message, ..place.clone() });
+        }
+        *effect
     }
 
     fn check_extent(

@@ -65,8 +65,20 @@ pub fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> Result<Vec<PathB
     Ok(names.into_iter().filter(differs).collect())
 }
 
-/// Formats Rust source.
-pub fn rustfmt(source: &str) -> Result<String, Error> {
+/// Formats Rust source, until formatting changes nothing: one pass over a long line is not always
+/// enough.
+pub fn format(source: &str) -> Result<String, Error> {
+    let mut text = rustfmt(source)?;
+    loop {
+        let again = rustfmt(&text)?;
+        if again == text {
+            return Ok(text);
+        }
+        text = again;
+    }
+}
+
+fn rustfmt(source: &str) -> Result<String, Error> {
     let mut command = Command::new("rustfmt");
     command.args(["--edition", "2024", "--emit", "stdout", "--config", RUSTFMT_CONFIG]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -582,7 +582,7 @@ pub static GROUPS: [EnumGroup; 143] = [
         name: "GL",
         values: &[
             (0x0000, "GL_NONE"),
-            (0x0001, "GL_LINES"),
+            (0x0001, "GL_ONE"),
             (0x0002, "GL_LINE_LOOP"),
             (0x0003, "GL_LINE_STRIP"),
             (0x0004, "GL_TRIANGLES"),

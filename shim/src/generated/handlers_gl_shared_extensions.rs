@@ -2244,7 +2244,14 @@ pub unsafe extern "C" fn glGetFragmentShadingRatesEXT(
     call.put(16, shadingRates);
     let call = call.publish();
     driver(samples, maxCount, count, shadingRates);
-    let writes = [observe::array(count, 1, 4), observe::array(shadingRates, maxCount as i64, 4)];
+    let writes = [
+        observe::array(count, 1, 4),
+        if count.is_null() {
+            observe::array(shadingRates, maxCount as i64, 4)
+        } else {
+            observe::counted_array(shadingRates, count, maxCount as i64, 4)
+        },
+    ];
     call.leave(GL_GET_FRAGMENT_SHADING_RATES_EXT, 0, (), &writes);
 }
 

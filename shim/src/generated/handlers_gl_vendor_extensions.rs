@@ -834,7 +834,14 @@ pub unsafe extern "C" fn glExtGetBuffersQCOM(
     call.put(16, numBuffers);
     let call = call.publish();
     driver(buffers, maxBuffers, numBuffers);
-    let writes = [observe::array(buffers, maxBuffers as i64, 4), observe::array(numBuffers, 1, 4)];
+    let writes = [
+        if numBuffers.is_null() {
+            observe::array(buffers, maxBuffers as i64, 4)
+        } else {
+            observe::counted_array(buffers, numBuffers, maxBuffers as i64, 4)
+        },
+        observe::array(numBuffers, 1, 4),
+    ];
     call.leave(GL_EXT_GET_BUFFERS_QCOM, 0, (), &writes);
 }
 
@@ -854,7 +861,11 @@ pub unsafe extern "C" fn glExtGetFramebuffersQCOM(
     let call = call.publish();
     driver(framebuffers, maxFramebuffers, numFramebuffers);
     let writes = [
-        observe::array(framebuffers, maxFramebuffers as i64, 4),
+        if numFramebuffers.is_null() {
+            observe::array(framebuffers, maxFramebuffers as i64, 4)
+        } else {
+            observe::counted_array(framebuffers, numFramebuffers, maxFramebuffers as i64, 4)
+        },
         observe::array(numFramebuffers, 1, 4),
     ];
     call.leave(GL_EXT_GET_FRAMEBUFFERS_QCOM, 0, (), &writes);
@@ -894,8 +905,14 @@ pub unsafe extern "C" fn glExtGetProgramsQCOM(
     call.put(16, numPrograms);
     let call = call.publish();
     driver(programs, maxPrograms, numPrograms);
-    let writes =
-        [observe::array(programs, maxPrograms as i64, 4), observe::array(numPrograms, 1, 4)];
+    let writes = [
+        if numPrograms.is_null() {
+            observe::array(programs, maxPrograms as i64, 4)
+        } else {
+            observe::counted_array(programs, numPrograms, maxPrograms as i64, 4)
+        },
+        observe::array(numPrograms, 1, 4),
+    ];
     call.leave(GL_EXT_GET_PROGRAMS_QCOM, 0, (), &writes);
 }
 
@@ -915,7 +932,11 @@ pub unsafe extern "C" fn glExtGetRenderbuffersQCOM(
     let call = call.publish();
     driver(renderbuffers, maxRenderbuffers, numRenderbuffers);
     let writes = [
-        observe::array(renderbuffers, maxRenderbuffers as i64, 4),
+        if numRenderbuffers.is_null() {
+            observe::array(renderbuffers, maxRenderbuffers as i64, 4)
+        } else {
+            observe::counted_array(renderbuffers, numRenderbuffers, maxRenderbuffers as i64, 4)
+        },
         observe::array(numRenderbuffers, 1, 4),
     ];
     call.leave(GL_EXT_GET_RENDERBUFFERS_QCOM, 0, (), &writes);
@@ -935,7 +956,14 @@ pub unsafe extern "C" fn glExtGetShadersQCOM(
     call.put(16, numShaders);
     let call = call.publish();
     driver(shaders, maxShaders, numShaders);
-    let writes = [observe::array(shaders, maxShaders as i64, 4), observe::array(numShaders, 1, 4)];
+    let writes = [
+        if numShaders.is_null() {
+            observe::array(shaders, maxShaders as i64, 4)
+        } else {
+            observe::counted_array(shaders, numShaders, maxShaders as i64, 4)
+        },
+        observe::array(numShaders, 1, 4),
+    ];
     call.leave(GL_EXT_GET_SHADERS_QCOM, 0, (), &writes);
 }
 
