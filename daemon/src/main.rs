@@ -1,1 +1,187 @@
-fn main() {}
+//! gapiid: owns the rings of the applications it records, merges them into one stream, writes it.
+//!
+//! One thread serves all sockets; a capture adds two. Keeps no configuration and no state on disk.
+
+mod app;
+mod capture;
+mod client;
+mod clock;
+mod config;
+mod listen;
+mod peer;
+mod process;
+mod rights;
+mod session;
+mod status_page;
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use clap::Parser;
+use sd_notify::NotifyState;
+use tokio::net::UnixListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
+use tracing_subscriber::EnvFilter;
+
+use crate::config::Config;
+use crate::listen::Sockets;
+use crate::session::Session;
+use crate::status_page::Page;
+
+/// How often the status page is brought up to date while a capture runs.
+const PAGE_PERIOD: Duration = Duration::from_millis(250);
+/// How long open traces have to be finished when the daemon is told to end.
+const ENDING_LIMIT: Duration = Duration::from_secs(8);
+/// A pause after an accept that failed, for want of descriptors as a rule.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+fn main() -> anyhow::Result<()> {
+    let config = Config::parse();
+    start_log(&config);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(serve(&config));
+    // Whatever still runs is cut off: it had its time.
+    runtime.shutdown_background();
+    result
+}
+
+fn start_log(config: &Config) {
+    let level = if config.private { "gapiid=warn" } else { "gapiid=info" };
+    let filter = EnvFilter::try_from_env("GAPIID_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .init();
+}
+
+async fn serve(config: &Config) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let sockets = Sockets::open(config)?;
+    let session = Session::new(config)?;
+    let (end, ending) = watch::channel(false);
+    tokio::spawn(accept_apps(Arc::clone(&session), sockets.app));
+    let clients = tokio::spawn(accept_clients(Arc::clone(&session), sockets.ctl, ending));
+    let parent_gone = parent_gone(config.private)?;
+    let keep_page = keep_page(&session, config.private);
+    announce(config)?;
+
+    tokio::select! {
+        _ = terminate.recv() => tracing::info!("told to end"),
+        _ = interrupt.recv() => tracing::info!("interrupted"),
+        _ = parent_gone => tracing::info!("standard input ended"),
+        () = keep_page => {}
+    }
+    notify(NotifyState::Stopping);
+    session.end();
+    // Nobody listens only if the clients' task failed, and then nobody waits either.
+    let _ = end.send(true);
+    if tokio::time::timeout(ENDING_LIMIT, clients).await.is_err() {
+        tracing::warn!("some captures could not be finished in time");
+    }
+    while !session.captures().is_empty() {
+        tokio::time::timeout(ENDING_LIMIT, session.changed.notified()).await?;
+    }
+    drop(sockets.place);
+    Ok(())
+}
+
+async fn accept_apps(session: Arc<Session>, listener: UnixListener) {
+    let mut connections = JoinSet::new();
+    loop {
+        match listener.accept().await {
+            Ok((socket, _)) => drop(connections.spawn(app::serve(Arc::clone(&session), socket))),
+            Err(error) => {
+                tracing::warn!("accepting an application: {error}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+/// Serves clients until the daemon ends, and then until they have heard of their captures.
+async fn accept_clients(
+    session: Arc<Session>,
+    listener: UnixListener,
+    mut ending: watch::Receiver<bool>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        let told = ending.clone();
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((socket, _)) => {
+                    connections.spawn(client::serve(Arc::clone(&session), socket, told));
+                }
+                Err(error) => {
+                    tracing::warn!("accepting a client: {error}");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            },
+            () = client::told(&mut ending) => break,
+        }
+        while connections.try_join_next().is_some() {}
+    }
+    while connections.join_next().await.is_some() {}
+}
+
+/// Resolves when standard input ends; never, unless asked for.
+fn parent_gone(private: bool) -> anyhow::Result<impl Future<Output = ()>> {
+    let (gone, is_gone) = oneshot::channel();
+    if private {
+        // A blocking read of its own: standard input may be anything, a regular file too.
+        std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+            let mut stdin = std::io::stdin().lock();
+            while stdin.read(&mut [0; 64]).is_ok_and(|count| count > 0) {}
+            let _ = gone.send(());
+        })?;
+    } else {
+        std::mem::forget(gone);
+    }
+    Ok(async move { drop(is_gone.await) })
+}
+
+/// Keeps the status page as long as it is polled; an idle daemon does not wake for it.
+async fn keep_page(session: &Session, private: bool) {
+    let page = if private { None } else { Page::create(session.id).map_err(log_no_page).ok() };
+    let Some(mut page) = page else { return std::future::pending().await };
+    loop {
+        page.update(session.page());
+        if session.captures().is_empty() {
+            session.changed.notified().await;
+        }
+        tokio::time::sleep(PAGE_PERIOD).await;
+    }
+}
+
+fn log_no_page(error: anyhow::Error) {
+    tracing::warn!("no status page: {error:#}");
+}
+
+/// Says that the sockets listen, to whoever asked to be told.
+fn announce(config: &Config) -> anyhow::Result<()> {
+    if let Some(fd) = config.ready_fd {
+        ensure!(fd > 2 || fd == 1, "--ready-fd {fd} is not a descriptor to write to");
+        // SAFETY: the caller of this program says that the descriptor is for this; nothing else
+        // here uses it. One that is not open only fails the write.
+        let mut pipe = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        pipe.write_all(b"\n").with_context(|| format!("cannot write to --ready-fd {fd}"))?;
+    }
+    notify(NotifyState::Ready);
+    Ok(())
+}
+
+fn notify(state: NotifyState) {
+    // Without a manager there is nobody to tell.
+    if let Err(error) = sd_notify::notify(false, &[state]) {
+        tracing::debug!("the service manager is not told: {error}");
+    }
+}

@@ -1,0 +1,148 @@
+//! One application's connection: hello, reply, and then nothing but the wait for its end.
+//!
+//! Takes nobody who is not of this user, and waits for no hello that does not come.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gapii_protocol::app::{
+    self, APP_VERSION_MAX, APP_VERSION_MIN, AppHello, BadMessage, HELLO_LEN, HELLO_TIMEOUT_MS,
+    HelloReply, common_version, reply_status,
+};
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncReadExt, Interest};
+use tokio::net::UnixStream;
+
+use crate::capture::Departure;
+use crate::peer::{Peer, PeerError};
+use crate::process::{Descriptors, Process};
+use crate::rights;
+use crate::session::{RegisterError, Session};
+
+/// Why an application's connection ended before it was one.
+#[derive(Debug, thiserror::Error)]
+enum HelloError {
+    #[error(transparent)]
+    Peer(#[from] PeerError),
+    #[error("no hello within {HELLO_TIMEOUT_MS} ms")]
+    Timeout,
+    #[error("the hello ends after too few bytes")]
+    Short(#[source] io::Error),
+    #[error(transparent)]
+    Bad(#[from] BadMessage),
+    #[error("the application speaks versions {min} to {max}")]
+    Version { min: u16, max: u16 },
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+    #[error("the reply cannot be sent: {0}")]
+    Reply(#[source] io::Error),
+}
+
+/// Serves an application until it is gone.
+pub async fn serve(session: Arc<Session>, mut socket: UnixStream) {
+    match welcome(&session, &mut socket).await {
+        Ok(process) => {
+            tracing::info!(pid = process.pid, name = process.name, "application connected");
+            let how = gone(&process, &mut socket).await;
+            session.unregister(process.index, how);
+        }
+        Err(error) => {
+            count(&session, &error);
+            tracing::warn!("application refused: {error}");
+            if let Some(status) = refusal_status(&error) {
+                let reply = HelloReply::refusal(status, std::process::id()).to_bytes();
+                // One who does not wait for the answer needs none.
+                let _ = rights::send(&socket, &reply, &[]).await;
+            }
+        }
+    }
+}
+
+async fn welcome(session: &Session, socket: &mut UnixStream) -> Result<Arc<Process>, HelloError> {
+    let peer = Peer::of(&*socket)?;
+    let hello = receive_hello(socket).await?;
+    let theirs = (hello.version_min, hello.version_max);
+    let Some(version) = common_version((APP_VERSION_MIN, APP_VERSION_MAX), theirs) else {
+        return Err(HelloError::Version { min: theirs.0, max: theirs.1 });
+    };
+    let (process, Descriptors { mode, segment }) = session.register(peer.pid, &hello)?;
+    let layout = session.layout();
+    let reply = HelloReply {
+        version,
+        slot_count: layout.slot_count(),
+        ring_bytes: layout.ring_bytes(),
+        segment_bytes: layout.segment_bytes(),
+        session: session.id,
+        process: process.index,
+        ..HelloReply::refusal(reply_status::OK, std::process::id())
+    };
+    let fds: [_; app::DESCRIPTORS] = [session.counter_fd(), mode.as_fd(), segment.as_fd()];
+    if let Err(error) = rights::send(socket, &reply.to_bytes(), &fds).await {
+        session.unregister(process.index, Departure::Died);
+        return Err(HelloError::Reply(error));
+    }
+    Ok(process)
+}
+
+async fn receive_hello(socket: &mut UnixStream) -> Result<AppHello, HelloError> {
+    let mut bytes = [0; HELLO_LEN];
+    let limit = Duration::from_millis(HELLO_TIMEOUT_MS);
+    match tokio::time::timeout(limit, socket.read_exact(&mut bytes)).await {
+        Err(_) => Err(HelloError::Timeout),
+        Ok(Err(error)) => Err(HelloError::Short(error)),
+        Ok(Ok(_)) => Ok(AppHello::from_bytes(&bytes)?),
+    }
+}
+
+/// Waits until the process writes no more.
+async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
+    // Without the descriptor the socket is what there is to go by.
+    // SAFETY: the descriptor stays open as long as `process`, which outlives what is registered.
+    let death = unsafe { AsyncFd::register_with_interest(process.pidfd(), Interest::READABLE) };
+    let death = death.ok();
+    let died = async {
+        match &death {
+            Some(death) => drop(death.readable().await),
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(died);
+    let mut byte = [0];
+    tokio::select! {
+        () = &mut died => return Departure::Died,
+        // Nothing is ever sent: whatever this returns, the other side does not keep to the
+        // protocol, or has closed the socket.
+        _ = socket.read(&mut byte) => {}
+    }
+    if process.is_gone() {
+        return Departure::Died;
+    }
+    if process.has_segment() {
+        // Programs close what they did not open; the memory is still shared.
+        tracing::debug!(pid = process.pid, "application closed its socket and runs on");
+        died.await;
+        return Departure::Died;
+    }
+    Departure::Exec
+}
+
+fn count(session: &Session, error: &HelloError) {
+    session.rejected.count(|counters| match error {
+        HelloError::Timeout | HelloError::Short(_) | HelloError::Reply(_) => &counters.app_timeouts,
+        HelloError::Version { .. } => &counters.app_versions,
+        HelloError::Peer(_) | HelloError::Bad(_) | HelloError::Register(_) => &counters.app_hellos,
+    });
+}
+
+/// What the application is answered; nothing where nobody would read it.
+fn refusal_status(error: &HelloError) -> Option<u16> {
+    match error {
+        HelloError::Peer(_) | HelloError::Bad(_) => Some(reply_status::NOT_ALLOWED),
+        HelloError::Version { .. } => Some(reply_status::VERSION),
+        HelloError::Register(RegisterError::TooMany(_)) => Some(reply_status::TOO_MANY),
+        HelloError::Register(RegisterError::Io(_)) => Some(reply_status::NOT_ALLOWED),
+        HelloError::Timeout | HelloError::Short(_) | HelloError::Reply(_) => None,
+    }
+}

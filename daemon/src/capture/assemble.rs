@@ -1,0 +1,502 @@
+//! Puts merged records into blocks: the stream, before compression.
+//!
+//! Pure: no clock, no ring, no file. Takes whole, validated records in their final order, and states
+//! process, thread and context in every block, so that each can be read alone. Copies runs as they
+//! are; looks at every record once, at its header word (and at what the few records say that are
+//! not commands).
+
+use gapii_protocol::atom::{self, EFFECT, FRAME_END, Header, LEAVE};
+use gapii_protocol::trace::footer::GapEntry;
+use gapii_protocol::trace::meta::{self, CaptureEnd, Meta, MetaError};
+
+/// A ring, by the order in which the assembler was told of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingKey(pub u32);
+
+/// A process, by the order in which the assembler was told of it; not its index in the trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemberKey(pub u32);
+
+/// Records of one ring that follow each other in the stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    pub ring: RingKey,
+    pub records: &'a [u8],
+    /// Ring index behind the last record.
+    pub end_index: u64,
+}
+
+/// A finished block, and what has to be known of it without reading it.
+#[derive(Debug, Default)]
+pub struct Block {
+    pub raw: Vec<u8>,
+    /// Commands that took effect before the block, and in it.
+    pub first_seq: u64,
+    pub seqs: u32,
+    /// Per thread, the records of it in the block.
+    pub records: Vec<(u32, u64)>,
+    /// Ends of frames: process and number, as in the trace's index.
+    pub frame_ends: Vec<(u32, u64)>,
+    /// Ring space below the index may be reused once the block is safe.
+    pub releases: Vec<(RingKey, u64)>,
+}
+
+/// Why a record can't go into the stream; its ring must not be read on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error(transparent)]
+    Meta(#[from] MetaError),
+    #[error("record {0:#06x} is only for the daemon to write")]
+    DaemonOnly(u16),
+    #[error("thread {tid} writes into the ring of thread {owner}")]
+    OtherThread { owner: u32, tid: u32 },
+    #[error("more than {THREADS_MAX} threads in one capture")]
+    Threads,
+}
+
+/// What the stream knows of a process.
+#[derive(Clone, Debug, Default)]
+pub struct Member {
+    /// Index in the trace, from its first record on.
+    pub process: Option<u32>,
+    pub pid: u32,
+    pub start_ns: u64,
+    pub name: Vec<u8>,
+    /// Frames that ended in the stream.
+    pub frames: u64,
+    /// What its CAPTURE_END record says.
+    pub ended: Option<CaptureEnd>,
+    stated_in: u64,
+}
+
+/// What the stream knows of a thread.
+#[derive(Clone, Debug, Default)]
+pub struct Thread {
+    pub process: u32,
+    pub tid: u32,
+    pub name: [u8; 16],
+    pub api: u32,
+    pub context: u64,
+    /// Stamp of its last record.
+    pub stamp: u64,
+    /// Records in the stream.
+    pub records: u64,
+    pub last_command: Option<LastCommand>,
+    stated_in: u64,
+    records_in_block: u64,
+}
+
+/// The last record of a thread that is a command's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LastCommand {
+    pub id: u16,
+    pub flags: u16,
+    pub stamp: u64,
+    /// Ring index behind the record.
+    pub end_index: u64,
+}
+
+/// Threads that one capture takes: a bound for what an application can make the daemon remember.
+const THREADS_MAX: usize = 1 << 16;
+/// Gaps that are listed one by one; later ones are added to the thread's last.
+const GAPS_MAX: usize = 1 << 14;
+
+#[derive(Debug)]
+struct Ring {
+    member: MemberKey,
+    /// Index in the trace of the thread that owns the ring now.
+    thread: Option<u32>,
+    /// Ring index behind the last record that came into the stream.
+    index: u64,
+    released_in: u64,
+}
+
+/// The stream so far. Blocks are numbered from 1 inside, so that 0 is no block.
+#[derive(Debug)]
+pub struct Assembler {
+    /// A block is full from here on, in bytes.
+    block_bytes: usize,
+    rings: Vec<Ring>,
+    members: Vec<Member>,
+    threads: Vec<Thread>,
+    processes: u32,
+    gaps: Vec<GapEntry>,
+    block: Block,
+    /// Number of the block that is open, or was last.
+    block_number: u64,
+    open: bool,
+    opened_ns: u64,
+    current_thread: Option<u32>,
+    calls: u64,
+    records: u64,
+    raw_bytes: u64,
+}
+
+impl Assembler {
+    /// Blocks are full at `block_bytes`: a record more, and what is stated, can come on top.
+    pub fn new(block_bytes: usize) -> Self {
+        Self {
+            block_bytes,
+            rings: Vec::new(),
+            members: Vec::new(),
+            threads: Vec::new(),
+            processes: 0,
+            gaps: Vec::new(),
+            block: Block::default(),
+            block_number: 0,
+            open: false,
+            opened_ns: 0,
+            current_thread: None,
+            calls: 0,
+            records: 0,
+            raw_bytes: 0,
+        }
+    }
+
+    /// Tells of a process. It has a place in the trace from its first record on.
+    pub fn add_member(&mut self, pid: u32, start_ns: u64, name: &[u8]) -> MemberKey {
+        self.members.push(Member { pid, start_ns, name: name.to_owned(), ..Member::default() });
+        MemberKey(self.members.len() as u32 - 1)
+    }
+
+    /// Tells of a ring of a process, whose next record starts at `index` or behind padding there.
+    pub fn add_ring(&mut self, member: MemberKey, index: u64) -> RingKey {
+        self.rings.push(Ring { member, thread: None, index, released_in: 0 });
+        RingKey(self.rings.len() as u32 - 1)
+    }
+
+    /// The next record of the ring is of another thread.
+    pub fn end_thread(&mut self, ring: RingKey) {
+        self.rings[ring.0 as usize].thread = None;
+    }
+
+    /// Gives the ring a new owner, with a place in the trace.
+    pub fn begin_thread(
+        &mut self,
+        ring: RingKey,
+        tid: u32,
+        name: [u8; 16],
+    ) -> Result<u32, Refusal> {
+        if self.threads.len() == THREADS_MAX {
+            return Err(Refusal::Threads);
+        }
+        let thread = self.threads.len() as u32;
+        let process = self.place(self.rings[ring.0 as usize].member);
+        self.threads.push(Thread { process, tid, name, ..Thread::default() });
+        self.rings[ring.0 as usize].thread = Some(thread);
+        Ok(thread)
+    }
+
+    /// The thread that owns the ring, by its index in the trace.
+    pub fn thread_of(&self, ring: RingKey) -> Option<u32> {
+        self.rings[ring.0 as usize].thread
+    }
+
+    pub fn thread(&self, thread: u32) -> &Thread {
+        &self.threads[thread as usize]
+    }
+
+    pub fn member(&self, member: MemberKey) -> &Member {
+        &self.members[member.0 as usize]
+    }
+
+    /// Gives the process a place in the trace though it has no record there.
+    pub fn place(&mut self, member: MemberKey) -> u32 {
+        let member = &mut self.members[member.0 as usize];
+        *member.process.get_or_insert_with(|| {
+            self.processes += 1;
+            self.processes - 1
+        })
+    }
+
+    pub fn gaps(&self) -> &[GapEntry] {
+        &self.gaps
+    }
+
+    /// Commands that took effect.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Frames that ended, over all processes.
+    pub fn frames(&self) -> u64 {
+        self.members.iter().map(|member| member.frames).sum()
+    }
+
+    /// Records taken, those of the assembler's own not counted.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Bytes of stream, the open block included.
+    pub fn raw_bytes(&self) -> u64 {
+        self.raw_bytes + self.block.raw.len() as u64
+    }
+
+    /// When the open block was opened; none is open without one.
+    pub fn opened_ns(&self) -> Option<u64> {
+        self.open.then_some(self.opened_ns)
+    }
+
+    /// Appends a run, and gives `full` every block that it fills.
+    ///
+    /// After a refusal the records before the refused one are in the stream.
+    pub fn append(
+        &mut self,
+        run: Run<'_>,
+        now_ns: u64,
+        full: &mut impl FnMut(Block),
+    ) -> Result<(), Refusal> {
+        let start_index = self.rings[run.ring.0 as usize].index;
+        self.rings[run.ring.0 as usize].index = run.end_index;
+        let mut at = 0;
+        while at < run.records.len() {
+            self.open_block(now_ns);
+            let thread = self.enter_thread(run.ring, &run.records[at..])?;
+            let walk = self.walk(thread, &run, at);
+            self.block.raw.extend_from_slice(&run.records[at..walk.end]);
+            at = walk.end;
+            // Padding inside the run is not counted, so that a part is never released too early.
+            let whole = at == run.records.len();
+            self.release(run.ring, if whole { run.end_index } else { start_index + at as u64 });
+            if self.block.raw.len() >= self.block_bytes {
+                self.seal(full);
+            }
+            walk.refused?;
+        }
+        Ok(())
+    }
+
+    /// Gives `full` the open block, if there is one.
+    pub fn flush(&mut self, full: &mut impl FnMut(Block)) {
+        if self.open {
+            self.seal(full);
+        }
+    }
+
+    fn open_block(&mut self, now_ns: u64) {
+        if self.open {
+            return;
+        }
+        self.open = true;
+        self.opened_ns = now_ns;
+        self.block_number += 1;
+        self.current_thread = None;
+        self.block.first_seq = self.calls;
+        self.block.raw.reserve(self.block_bytes + self.block_bytes / 8);
+        let number = self.block_number - 1;
+        let first = meta::Block { number, first_seq: self.calls, start_ns: now_ns };
+        first.append_to(&mut self.block.raw);
+    }
+
+    fn seal(&mut self, full: &mut impl FnMut(Block)) {
+        let mut block = std::mem::take(&mut self.block);
+        block.seqs = (self.calls - block.first_seq) as u32;
+        for (thread, records) in &mut block.records {
+            *records = std::mem::take(&mut self.threads[*thread as usize].records_in_block);
+        }
+        self.raw_bytes += block.raw.len() as u64;
+        self.open = false;
+        full(block);
+    }
+
+    /// Makes the thread of the ring's next records the current one, and says so in the stream.
+    fn enter_thread(&mut self, ring: RingKey, records: &[u8]) -> Result<u32, Refusal> {
+        let thread = match self.rings[ring.0 as usize].thread {
+            Some(owner) => owner,
+            None => {
+                let (tid, name) =
+                    new_thread(records)?.map_or((0, [0; 16]), |new| (new.tid, new.name));
+                self.begin_thread(ring, tid, name)?
+            }
+        };
+        if self.current_thread != Some(thread) {
+            self.state_thread(thread, ring);
+            meta::SwitchThread { thread }.append_to(&mut self.block.raw);
+            self.current_thread = Some(thread);
+        }
+        Ok(thread)
+    }
+
+    /// Writes what a reader of this block must know before the thread's first record in it.
+    fn state_thread(&mut self, index: u32, ring: RingKey) {
+        let number = self.block_number;
+        let thread = &mut self.threads[index as usize];
+        if thread.stated_in == number {
+            return;
+        }
+        thread.stated_in = number;
+        self.block.records.push((index, 0));
+        let member = &mut self.members[self.rings[ring.0 as usize].member.0 as usize];
+        if member.stated_in != number {
+            member.stated_in = number;
+            let Member { pid, start_ns, frames, .. } = *member;
+            let process = thread.process;
+            meta::Process { process, pid, start_ns, frames, name: &member.name }
+                .append_to(&mut self.block.raw);
+        }
+        let Thread { process, tid, name, api, context, stamp, .. } = *thread;
+        meta::ThreadState { thread: index, process, tid, api, context, stamp, name }
+            .append_to(&mut self.block.raw);
+    }
+
+    /// Looks at the records from `start` on, to the block's end or the run's.
+    fn walk(&mut self, index: u32, run: &Run<'_>, start: usize) -> Walk {
+        let records = run.records;
+        let room = self.block_bytes.saturating_sub(self.block.raw.len());
+        let limit = records.len().min(start + room.max(1));
+        let mut stamp = self.threads[index as usize].stamp;
+        let (mut at, mut count, mut calls) = (start, 0, 0);
+        let mut last_command = None;
+        let mut refused = Ok(());
+        while at < limit {
+            let header = header_at(records, at);
+            let end = at + header.span_untrusted() as usize;
+            if header.is_stamped() {
+                stamp = word_at(records, at + 8);
+            }
+            if header.id() < atom::META_FIRST {
+                calls += u64::from(header.flags() & EFFECT != 0);
+                last_command = Some((header, stamp, end));
+                if header.flags() & FRAME_END != 0 {
+                    self.end_frame(run.ring);
+                }
+            } else {
+                refused = self.take_meta(index, run.ring, header, &records[at..end]);
+                if refused.is_err() {
+                    break;
+                }
+            }
+            count += 1;
+            at = end;
+        }
+        self.calls += calls;
+        self.records += count;
+        let thread = &mut self.threads[index as usize];
+        thread.stamp = stamp;
+        thread.records += count;
+        thread.records_in_block += count;
+        if let Some((header, stamp, end)) = last_command {
+            let end_index = run.end_index - (records.len() - end) as u64;
+            let (id, flags) = (header.id(), header.flags());
+            thread.last_command = Some(LastCommand { id, flags, stamp, end_index });
+        }
+        Walk { end: at, refused }
+    }
+
+    fn end_frame(&mut self, ring: RingKey) {
+        let member = &mut self.members[self.rings[ring.0 as usize].member.0 as usize];
+        // A member that has a record has a place.
+        self.block.frame_ends.push((member.process.unwrap_or(0), member.frames));
+        member.frames += 1;
+    }
+
+    /// Takes a record that is not a command.
+    fn take_meta(
+        &mut self,
+        index: u32,
+        ring: RingKey,
+        header: Header,
+        record: &[u8],
+    ) -> Result<(), Refusal> {
+        let thread = &mut self.threads[index as usize];
+        match decode(header, record)? {
+            Meta::Thread(new) if thread.tid == 0 || thread.tid == new.tid => {
+                thread.tid = new.tid;
+                thread.name = new.name;
+            }
+            Meta::Thread(new) => {
+                return Err(Refusal::OtherThread { owner: thread.tid, tid: new.tid });
+            }
+            Meta::Context(context) => {
+                thread.context = context.context;
+                thread.api = context.api;
+            }
+            Meta::Gap(gap) => self.take_gap(index, &gap),
+            Meta::CaptureEnd(ended) => {
+                let member = self.rings[ring.0 as usize].member;
+                self.members[member.0 as usize].ended = Some(ended);
+            }
+            Meta::Chunk(_) | Meta::Unknown(_) => {}
+            _ => return Err(Refusal::DaemonOnly(header.id())),
+        }
+        Ok(())
+    }
+
+    fn take_gap(&mut self, thread: u32, gap: &meta::Gap) {
+        let meta::Gap { records, calls, bytes, first_stamp, last_stamp, .. } = *gap;
+        if self.gaps.len() >= GAPS_MAX
+            && let Some(last) = self.gaps.iter_mut().rev().find(|last| last.thread == thread)
+        {
+            last.records = last.records.saturating_add(records);
+            last.calls = last.calls.saturating_add(calls);
+            last.bytes = last.bytes.saturating_add(bytes);
+            last.last_stamp = last_stamp;
+            last.end_ns = gap.end_ns;
+            return;
+        }
+        self.gaps.push(GapEntry {
+            thread,
+            records,
+            calls,
+            bytes,
+            first_stamp,
+            last_stamp,
+            start_ns: gap.start_ns,
+            end_ns: gap.end_ns,
+            cause: gap.cause,
+        });
+    }
+
+    fn release(&mut self, ring: RingKey, index: u64) {
+        let state = &mut self.rings[ring.0 as usize];
+        if state.released_in != self.block_number {
+            state.released_in = self.block_number;
+            self.block.releases.push((ring, index));
+        } else if let Some(entry) = self.block.releases.iter_mut().find(|(key, _)| *key == ring) {
+            entry.1 = index;
+        }
+    }
+}
+
+impl LastCommand {
+    /// Whether the command can still be in the driver, by its records alone.
+    pub fn is_open(&self) -> bool {
+        self.flags & LEAVE == 0
+    }
+}
+
+struct Walk {
+    /// Offset behind the last record that was taken.
+    end: usize,
+    refused: Result<(), Refusal>,
+}
+
+/// The THREAD record that the records begin with, if they do.
+fn new_thread(records: &[u8]) -> Result<Option<meta::Thread>, Refusal> {
+    let header = header_at(records, 0);
+    if header.id() != atom::THREAD {
+        return Ok(None);
+    }
+    match decode(header, records)? {
+        Meta::Thread(thread) => Ok(Some(thread)),
+        _ => Ok(None),
+    }
+}
+
+/// What a record says that is not a command; `record` starts at its header.
+fn decode(header: Header, record: &[u8]) -> Result<Meta<'_>, Refusal> {
+    // Validated before it came here: the length is within `record` and covers the stamp.
+    let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
+    Ok(Meta::decode(header.id(), payload)?)
+}
+
+fn header_at(records: &[u8], at: usize) -> Header {
+    Header(word_at(records, at))
+}
+
+fn word_at(records: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&records[at..at + 8]);
+    u64::from_le_bytes(word)
+}

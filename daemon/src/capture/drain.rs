@@ -1,0 +1,720 @@
+//! The drain of one capture: rings in, blocks out.
+//!
+//! Does no file or socket I/O and waits for nobody but the doorbell. Believes of a ring only what
+//! its consumer has checked. A round reads all heads, reads them all again, copies out what is
+//! below them, and appends what the merge lets go; see docs/memory-model.md.
+//!
+//! Ring space is reused once the writer says that what was there is written; until then it also
+//! bounds how much of a capture is in memory.
+
+use std::mem;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use gapii_protocol::control::{self, Summary};
+use gapii_protocol::trace::Footer;
+use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
+use gapii_protocol::trace::footer::ProcessEntry;
+use gapii_protocol::trace::meta::{End, EndReason, InFlight};
+use gapii_ringbuf::{
+    Batch, Consumer, CounterMap, LaneId, Merger, ModeSettings, Reading, SegmentRing, SlotCounts,
+    SlotState,
+};
+
+use crate::capture::assemble::{Assembler, Block, MemberKey, RingKey, Run};
+use crate::capture::end::{self, Cause, Exited, MemberEnd};
+use crate::capture::ledger::{Account, Ledger};
+use crate::capture::progress::Progress;
+use crate::capture::writer::{Done, Finish, Work, Written};
+use crate::capture::{Capture, Departure, Joining, Order};
+use crate::clock;
+use crate::process::Process;
+
+/// Longest sleep while a process records: a doorbell may be missed.
+const NAP: Duration = Duration::from_millis(20);
+/// Longest sleep while none does.
+const SLEEP: Duration = Duration::from_millis(200);
+/// A block is closed when it is this old.
+const BLOCK_AGE_NS: u64 = 200_000_000;
+/// How long a process has to put its hooks back.
+const GOODBYE_NS: u64 = 500_000_000;
+/// How often the counters that others read are brought up to date.
+const REPORT_NS: u64 = 100_000_000;
+/// Blocks on their way to the output: more would only wait there.
+const BLOCKS_UNDER_WAY: usize = 16;
+
+/// What ties a drain to the other threads.
+#[derive(Debug)]
+pub struct Threads {
+    pub orders: Receiver<Order>,
+    pub work: Sender<Work>,
+    pub done: Receiver<Done>,
+    pub writing: JoinHandle<Written>,
+}
+
+/// One capture's drain.
+pub struct Drain {
+    capture: Arc<Capture>,
+    counter: Arc<CounterMap>,
+    threads: Threads,
+    started_unix_ns: u64,
+    merger: Merger<RingKey>,
+    assembler: Assembler,
+    ledger: Ledger,
+    members: Vec<Member>,
+    /// All rings of all processes, by their key.
+    lanes: Vec<Lane>,
+    ends: Vec<MemberEnd>,
+    cause: Option<Cause>,
+    exited: Option<Exited>,
+    /// Whether more processes may join.
+    awaits_more: bool,
+    /// When the time is up.
+    deadline_ns: Option<u64>,
+    blocks_under_way: usize,
+    unslotted_calls: u64,
+    reported_ns: u64,
+}
+
+/// A process in the capture.
+struct Member {
+    process: Arc<Process>,
+    key: MemberKey,
+    generation: u64,
+    unslotted_calls: u64,
+    /// Its rings, among the drain's lanes.
+    lanes: Range<usize>,
+    phase: Phase,
+    left: Option<Departure>,
+}
+
+/// How far a process is; only forward.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Recording,
+    /// Told to stop; not waited for beyond the deadline.
+    Stopping {
+        deadline_ns: u64,
+    },
+    /// Writes no more, or nothing that is still wanted: its rings are emptied up to their cuts.
+    Emptying,
+    Over,
+}
+
+/// A ring in the capture.
+struct Lane {
+    /// Gone once the process' part is over.
+    consumer: Option<Consumer<SegmentRing>>,
+    slot: u32,
+    /// Its place in the merge, once it had a record.
+    merged: Option<LaneId>,
+    /// Heads of this round's two readings, as the application says.
+    heads: [u64; 2],
+    /// Nothing from here on is wanted.
+    cut: Option<u64>,
+    /// Ring index behind the last record that was appended or discarded.
+    taken_index: u64,
+    /// When its present owner began: the slot's counts, and the consumer's.
+    begun: SlotCounts,
+    begun_consumed: u64,
+    discarded: u64,
+    /// Why nothing of it is appended any more.
+    refused: Option<String>,
+}
+
+/// Reads what a process published when no capture wanted it.
+pub fn discard_leftovers(rings: &mut [Consumer<SegmentRing>]) {
+    for ring in rings {
+        // A refusal shows again when the capture reads the ring.
+        let _ = ring.drain_into(ring.head_untrusted(), Reading::First, &mut Batch::default());
+        ring.release(ring.read_index());
+        ring.free_retired();
+    }
+}
+
+impl Drain {
+    pub fn new(
+        capture: Arc<Capture>,
+        counter: Arc<CounterMap>,
+        threads: Threads,
+        started_unix_ns: u64,
+    ) -> Self {
+        // A block must be out long before the ring that it came from is full.
+        let block_bytes = BLOCK_TARGET_BYTES.min(capture.plan.ring_bytes as usize / 4);
+        Self {
+            capture,
+            counter,
+            threads,
+            started_unix_ns,
+            merger: Merger::new(),
+            assembler: Assembler::new(block_bytes),
+            ledger: Ledger::default(),
+            members: Vec::new(),
+            lanes: Vec::new(),
+            ends: Vec::new(),
+            cause: None,
+            exited: None,
+            awaits_more: true,
+            deadline_ns: None,
+            blocks_under_way: 0,
+            unslotted_calls: 0,
+            reported_ns: 0,
+        }
+    }
+
+    /// Runs the capture to its end.
+    pub fn run(mut self) -> Summary {
+        loop {
+            let seen = self.counter.doorbell();
+            let now_ns = clock::monotonic_ns();
+            self.take_orders(now_ns);
+            self.take_done();
+            let mut busy = false;
+            if self.blocks_under_way < BLOCKS_UNDER_WAY {
+                // Little at a time is cheaper left to gather; much is cheaper taken at once.
+                busy = self.round(now_ns) >= self.capture.plan.ring_bytes / 16;
+                busy |= self.look_after_members(now_ns);
+            }
+            if self.is_over() {
+                break;
+            }
+            self.close_old_block(now_ns);
+            self.report(now_ns);
+            if !busy {
+                self.sleep(seen);
+            }
+        }
+        self.finish()
+    }
+
+    fn take_orders(&mut self, now_ns: u64) {
+        while let Ok(order) = self.threads.orders.try_recv() {
+            match order {
+                Order::Join(joining) => self.join(joining, now_ns),
+                Order::AllJoined => self.awaits_more = false,
+                Order::Gone { index, how } => self.leave(index, how),
+                Order::Stop(cause) => self.stop(cause, now_ns),
+                Order::Exited { signal } => self.program_exited(signal, now_ns),
+            }
+        }
+        // Relaxed: a flag on its own.
+        if self.capture.progress.output_failed.load(Ordering::Relaxed) && self.cause.is_none() {
+            self.stop(Cause::Output, now_ns);
+        }
+        if self.deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+            self.stop(Cause::Stop, now_ns);
+        }
+    }
+
+    fn join(&mut self, joining: Joining, now_ns: u64) {
+        let Joining { process, rings, counts, unslotted_calls, generation } = joining;
+        let key = self.assembler.add_member(process.pid, now_ns, process.name.as_bytes());
+        let first = self.lanes.len();
+        for (slot, (consumer, begun)) in rings.into_iter().zip(counts).enumerate() {
+            let lane = Lane::new(consumer, slot as u32, begun);
+            self.assembler.add_ring(key, lane.taken_index);
+            self.lanes.push(lane);
+        }
+        let lanes = first..self.lanes.len();
+        let phase = Phase::Recording;
+        tracing::info!(capture = self.capture.plan.id, pid = process.pid, "recording");
+        self.members.push(Member {
+            process,
+            key,
+            generation,
+            unslotted_calls,
+            lanes,
+            phase,
+            left: None,
+        });
+        self.ends.push(MemberEnd::default());
+        if let (None, Some(seconds)) = (self.deadline_ns, self.capture.plan.seconds) {
+            self.deadline_ns = Some(now_ns.saturating_add((seconds * 1e9) as u64));
+        }
+        if self.cause.is_some() || self.exited.is_some() {
+            self.stop_members(now_ns);
+        }
+    }
+
+    fn leave(&mut self, index: u32, how: Departure) {
+        for member in &mut self.members {
+            if member.process.index == index && member.left.is_none() {
+                member.left = Some(how);
+            }
+        }
+    }
+
+    fn stop(&mut self, cause: Cause, now_ns: u64) {
+        // Where all is over already, what the processes did is the reason.
+        let all_over = self.members.iter().all(|member| member.phase == Phase::Over);
+        if cause == Cause::Shutdown || self.members.is_empty() || !all_over {
+            self.cause.get_or_insert(cause);
+        }
+        self.awaits_more = false;
+        self.stop_members(now_ns);
+    }
+
+    fn program_exited(&mut self, signal: Option<i32>, now_ns: u64) {
+        self.exited = Some(Exited { signal });
+        self.awaits_more = false;
+        for member in &mut self.members {
+            if member.left.is_none() && member.process.is_gone() {
+                member.left = Some(Departure::Died);
+            }
+        }
+        self.stop_members(now_ns);
+    }
+
+    fn stop_members(&mut self, now_ns: u64) {
+        for member in &mut self.members {
+            if member.phase == Phase::Recording && member.left.is_none() {
+                member.process.set_mode(ModeSettings::default());
+                member.phase = Phase::Stopping { deadline_ns: now_ns + GOODBYE_NS };
+            }
+        }
+    }
+
+    /// Lets producers reuse what is written.
+    fn take_done(&mut self) {
+        while let Ok(done) = self.threads.done.try_recv() {
+            self.blocks_under_way -= 1;
+            for (ring, index) in done.releases {
+                if let Some(consumer) = &mut self.lanes[ring.0 as usize].consumer {
+                    consumer.release(index);
+                }
+            }
+        }
+    }
+
+    /// Moves what the rings hold; returns how many bytes.
+    fn round(&mut self, now_ns: u64) -> u64 {
+        self.read_heads(0);
+        self.read_heads(1);
+        let copied = self.copy_out();
+        self.merge(now_ns);
+        copied
+    }
+
+    fn read_heads(&mut self, reading: usize) {
+        for member in self.members.iter().filter(|member| member.phase != Phase::Over) {
+            let dead = member.left.is_some();
+            for lane in &mut self.lanes[member.lanes.clone()] {
+                lane.heads[reading] = lane.head(dead);
+            }
+        }
+    }
+
+    fn copy_out(&mut self) -> u64 {
+        let mut copied = 0;
+        for member in self.members.iter().filter(|member| member.phase != Phase::Over) {
+            for index in member.lanes.clone() {
+                let lane = &mut self.lanes[index];
+                let Some(consumer) = &mut lane.consumer else { continue };
+                let before = consumer.read_index();
+                if lane.heads == [before; 2] {
+                    continue;
+                }
+                let merger = &mut self.merger;
+                let id = *lane.merged.get_or_insert_with(|| merger.add(RingKey(index as u32)));
+                let batch = merger.batch_mut(id).expect("a lane is removed with its member only");
+                let drained = consumer
+                    .drain_into(lane.heads[0], Reading::First, batch)
+                    .and_then(|()| consumer.drain_into(lane.heads[1], Reading::Second, batch));
+                copied += consumer.read_index() - before;
+                if let Err(refusal) = drained {
+                    tracing::warn!(pid = member.process.pid, slot = lane.slot, "{refusal}");
+                    lane.refuse(refusal.name().to_owned(), &self.capture.progress);
+                }
+            }
+        }
+        copied
+    }
+
+    fn merge(&mut self, now_ns: u64) {
+        let Self { merger, assembler, lanes, threads, blocks_under_way, cause, capture, .. } = self;
+        let discards = *cause == Some(Cause::Output);
+        merger.merge(|run| {
+            let lane = &mut lanes[run.ring.0 as usize];
+            lane.taken_index = run.end_index;
+            let mut appended = 0;
+            if !discards && !lane.discards() {
+                let before = assembler.records();
+                let run = Run { ring: run.ring, records: run.bytes, end_index: run.end_index };
+                let result = assembler.append(run, now_ns, &mut |block| {
+                    send(&threads.work, block, blocks_under_way);
+                });
+                appended = assembler.records() - before;
+                if let Err(refusal) = result {
+                    tracing::warn!(slot = lane.slot, "{refusal}");
+                    lane.refuse(refusal.to_string(), &capture.progress);
+                }
+            }
+            if appended < run.records {
+                lane.discarded += run.records - appended;
+                lane.release(run.end_index);
+            }
+        });
+    }
+
+    /// Takes every process as far as it can go. True if that may be further in a moment.
+    fn look_after_members(&mut self, now_ns: u64) -> bool {
+        let (mut flush, mut changed) = (false, false);
+        for index in 0..self.members.len() {
+            let member = &mut self.members[index];
+            let rings = &mut self.lanes[member.lanes.clone()];
+            match member.phase {
+                Phase::Over => continue,
+                Phase::Emptying => {
+                    if rings.iter().all(|lane| lane.is_read(&mut self.merger)) {
+                        flush = true;
+                        if rings.iter().all(Lane::is_written) {
+                            self.end_member(index);
+                        }
+                    }
+                    continue;
+                }
+                Phase::Recording | Phase::Stopping { .. } => {}
+            }
+            let late =
+                matches!(member.phase, Phase::Stopping { deadline_ns } if now_ns >= deadline_ns);
+            // Acquire: pairs with the release of whoever put the hooks back, so that the heads read
+            // below are the last ones.
+            let ended = member.process.claims().ended_generation.load(Ordering::Acquire);
+            changed = member.left.is_some() || late || ended >= member.generation;
+            if member.left.is_some() {
+                member.phase = Phase::Emptying;
+            } else if late || ended >= member.generation {
+                member.phase = Phase::Emptying;
+                rings.iter_mut().for_each(|lane| lane.cut = Some(lane.head(false)));
+            } else {
+                self.free_retired(index);
+            }
+        }
+        if flush {
+            self.flush();
+        }
+        changed
+    }
+
+    /// Frees the slots of threads that are gone, once everything of theirs is written.
+    fn free_retired(&mut self, member: usize) {
+        for index in self.members[member].lanes.clone() {
+            let lane = &mut self.lanes[index];
+            let Some(consumer) = &mut lane.consumer else { continue };
+            if consumer.slot().state() != Some(SlotState::Retired)
+                || !lane.is_read(&mut self.merger)
+                || !lane.is_written()
+            {
+                continue;
+            }
+            let Some(consumer) = &mut lane.consumer else { continue };
+            consumer.release(consumer.read_index());
+            let counts = consumer.slot().counts_untrusted();
+            if consumer.free_retired() {
+                self.close_account(member, index, counts);
+            }
+        }
+    }
+
+    /// Closes the books of a ring's present owner.
+    fn close_account(&mut self, member: usize, index: usize, after: SlotCounts) {
+        let ring = RingKey(index as u32);
+        let lane = &mut self.lanes[index];
+        let Some(consumer) = &lane.consumer else { return };
+        let consumed = consumer.consumed();
+        let read = consumed - mem::replace(&mut lane.begun_consumed, consumed);
+        let before = mem::replace(&mut lane.begun, after);
+        let discarded = mem::take(&mut lane.discarded);
+        let (tid, name) = (consumer.slot().tid_untrusted(), consumer.slot().name_untrusted());
+        let refused = lane.refused.clone();
+        let owner = match self.assembler.thread_of(ring) {
+            Some(owner) => Some(owner),
+            // Nothing to account for.
+            None if before == after && refused.is_none() => return,
+            None => self.assembler.begin_thread(ring, tid, name).ok(),
+        };
+        let Some(thread) = owner else { return };
+        self.assembler.end_thread(ring);
+        let known = self.assembler.thread(thread);
+        let account = Account {
+            thread,
+            process: known.process,
+            slot: lane.slot,
+            tid: known.tid,
+            name: name_text(&known.name),
+            before,
+            after,
+            appended: known.records,
+            discarded,
+            unread: after.produced.wrapping_sub(before.produced).saturating_sub(read),
+            refused,
+        };
+        tracing::debug!(pid = self.members[member].process.pid, ?account, "thread accounted for");
+        let told = self.assembler.gaps().iter().filter(|gap| gap.thread == thread);
+        self.ledger.close(account, told);
+    }
+
+    /// Ends a process' part, all of which is written: closes its books and gives the rings back.
+    fn end_member(&mut self, index: usize) {
+        let in_flight = self.commands_in_flight(index);
+        let lanes = self.members[index].lanes.clone();
+        for lane in lanes.clone() {
+            if let Some(consumer) = &self.lanes[lane].consumer {
+                let counts = consumer.slot().counts_untrusted();
+                self.close_account(index, lane, counts);
+            }
+        }
+        let mut rings = Vec::with_capacity(lanes.len());
+        for lane in &mut self.lanes[lanes] {
+            lane.merged.take().and_then(|id| self.merger.remove(id));
+            rings.extend(lane.consumer.take());
+        }
+        let member = &mut self.members[index];
+        member.phase = Phase::Over;
+        self.unslotted_calls += member.unslotted();
+        let said = self.assembler.member(member.key).ended;
+        self.ends[index] = MemberEnd { said, left: member.left, in_flight };
+        tracing::info!(pid = member.process.pid, ?said, left = ?member.left, "recorded");
+        for ring in &mut rings {
+            ring.release(ring.read_index());
+            ring.free_retired();
+        }
+        member.process.return_rings(rings);
+    }
+
+    /// The commands that the threads of a dead process were in.
+    fn commands_in_flight(&self, index: usize) -> Vec<InFlight> {
+        let member = &self.members[index];
+        if member.left != Some(Departure::Died) {
+            return Vec::new();
+        }
+        let in_flight = |lane: usize| {
+            let thread = self.assembler.thread_of(RingKey(lane as u32))?;
+            let last = self.assembler.thread(thread).last_command?;
+            let finished = self.lanes[lane].consumer.as_ref()?.finished_untrusted();
+            let open = last.is_open() && finished < last.end_index;
+            open.then_some(InFlight { thread, id: last.id, stamp: last.stamp })
+        };
+        member.lanes.clone().filter_map(in_flight).collect()
+    }
+
+    fn is_over(&self) -> bool {
+        if !self.members.iter().all(|member| member.phase == Phase::Over) {
+            return false;
+        }
+        // A launch goes on in further processes, unless its frames are complete.
+        !self.awaits_more || end::reason(None, None, &self.ends) == EndReason::Frames
+    }
+
+    fn close_old_block(&mut self, now_ns: u64) {
+        if self.assembler.opened_ns().is_some_and(|opened| now_ns >= opened + BLOCK_AGE_NS) {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let Self { assembler, threads, blocks_under_way, .. } = self;
+        assembler.flush(&mut |block| send(&threads.work, block, blocks_under_way));
+    }
+
+    fn sleep(&mut self, seen: u32) {
+        let recording = || self.members.iter().filter(|member| member.phase != Phase::Over);
+        let longest = if recording().next().is_some() { NAP } else { SLEEP };
+        recording().for_each(|member| member.process.set_drain_sleeping(true));
+        self.counter.wait_doorbell(seen, longest);
+        recording().for_each(|member| member.process.set_drain_sleeping(false));
+    }
+
+    /// Brings the counters that others read up to date, from time to time.
+    fn report(&mut self, now_ns: u64) {
+        if now_ns < self.reported_ns + REPORT_NS {
+            return;
+        }
+        self.reported_ns = now_ns;
+        let mut lost = self.ledger.lost;
+        let (mut waits, mut wait_ns) = (self.ledger.waits, self.ledger.wait_ns);
+        for lane in self.lanes.iter().filter(|lane| lane.merged.is_some()) {
+            let Some(consumer) = &lane.consumer else { continue };
+            let counts = consumer.slot().counts_untrusted();
+            lost.calls += counts.dropped_calls.saturating_sub(lane.begun.dropped_calls);
+            lost.bytes += counts.dropped_bytes.saturating_sub(lane.begun.dropped_bytes);
+            waits += counts.waits.saturating_sub(lane.begun.waits);
+            wait_ns += counts.wait_ns.saturating_sub(lane.begun.wait_ns);
+        }
+        let live = self.members.iter().filter(|member| member.phase != Phase::Over);
+        lost.calls += self.unslotted_calls + live.map(Member::unslotted).sum::<u64>();
+        let progress = &self.capture.progress;
+        for (counter, value) in [
+            (&progress.frames, self.assembler.frames()),
+            (&progress.calls, self.assembler.calls()),
+            (&progress.records, self.assembler.records()),
+            (&progress.raw_bytes, self.assembler.raw_bytes()),
+            (&progress.lost_calls, lost.calls),
+            (&progress.lost_bytes, lost.bytes),
+            (&progress.waits, waits),
+            (&progress.wait_ns, wait_ns),
+        ] {
+            // Relaxed: numbers for people.
+            counter.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// Ends the stream and the trace.
+    fn finish(mut self) -> Summary {
+        self.capture.close(&self.threads.orders);
+        self.reported_ns = 0;
+        self.report(clock::monotonic_ns());
+        self.flush();
+        let reason = end::reason(self.cause, self.exited, &self.ends);
+        let in_flight: Vec<_> = self.ends.iter().flat_map(|end| end.in_flight.clone()).collect();
+        let mut ledger = mem::take(&mut self.ledger);
+        ledger.lost.calls += self.unslotted_calls;
+        let footer = Footer {
+            signal: self.exited.and_then(|exited| exited.signal),
+            started_unix_ns: self.started_unix_ns,
+            processes: self.process_entries(),
+            gaps: self.assembler.gaps().to_vec(),
+            options: self.capture.plan.options(),
+            ..Footer::default()
+        };
+        let finish = Finish { end: End { reason, in_flight }, ledger, footer };
+        // A writer that is gone says so below.
+        let _ = self.threads.work.send(Work::Finish(Box::new(finish)));
+        match self.threads.writing.join() {
+            Ok(written) => summary(&written),
+            Err(_) => Summary {
+                reason: reason.name().to_owned(),
+                error: Some("the writer of the capture failed".to_owned()),
+                ..Summary::default()
+            },
+        }
+    }
+
+    fn process_entries(&mut self) -> Vec<ProcessEntry> {
+        let mut entries = Vec::with_capacity(self.members.len());
+        for Member { process, key, .. } in &self.members {
+            let index = self.assembler.place(*key);
+            entries.push(ProcessEntry {
+                process: index,
+                pid: process.pid,
+                name: process.name.clone(),
+                exe: process.exe.clone(),
+                apis: process.apis.clone(),
+                frames: self.assembler.member(*key).frames,
+            });
+        }
+        entries.sort_by_key(|entry| entry.process);
+        entries
+    }
+}
+
+impl Member {
+    /// Calls since it joined that were not recorded because no slot was free.
+    fn unslotted(&self) -> u64 {
+        // Relaxed: a claim of the application's.
+        let now = self.process.claims().unslotted_calls.load(Ordering::Relaxed);
+        now.saturating_sub(self.unslotted_calls)
+    }
+}
+
+impl Lane {
+    fn new(consumer: Consumer<SegmentRing>, slot: u32, begun: SlotCounts) -> Self {
+        let refused = consumer.refusal().map(|refusal| refusal.name().to_owned());
+        Self {
+            slot,
+            merged: None,
+            heads: [0; 2],
+            cut: None,
+            taken_index: consumer.read_index(),
+            begun,
+            begun_consumed: consumer.consumed(),
+            discarded: 0,
+            refused,
+            consumer: Some(consumer),
+        }
+    }
+
+    /// How far this round may read.
+    fn head(&self, dead: bool) -> u64 {
+        let Some(consumer) = &self.consumer else { return 0 };
+        if consumer.refusal().is_some() {
+            return consumer.read_index();
+        }
+        let head = if dead { consumer.head_of_dead_untrusted() } else { consumer.head_untrusted() };
+        self.cut.map_or(head, |cut| head.min(cut))
+    }
+
+    fn refuse(&mut self, why: String, progress: &Progress) {
+        if self.refused.is_none() {
+            self.refused = Some(why);
+            // Relaxed: a number for people.
+            progress.refused_rings.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether its records are thrown away: it broke a rule that its consumer does not know.
+    fn discards(&self) -> bool {
+        self.refused.is_some()
+            && self.consumer.as_ref().is_some_and(|consumer| consumer.refusal().is_none())
+    }
+
+    /// Whether all that was wanted is read and merged.
+    fn is_read(&self, merger: &mut Merger<RingKey>) -> bool {
+        let Some(consumer) = &self.consumer else { return true };
+        let merged = self.merged.and_then(|id| merger.batch_mut(id)).is_none_or(|b| b.is_empty());
+        merged && self.heads == [consumer.read_index(); 2]
+    }
+
+    /// Whether all that was merged is written.
+    fn is_written(&self) -> bool {
+        self.consumer.as_ref().is_none_or(|consumer| consumer.released_index() >= self.taken_index)
+    }
+
+    fn release(&mut self, index: u64) {
+        if let Some(consumer) = &mut self.consumer {
+            consumer.release(index);
+        }
+    }
+}
+
+fn send(work: &Sender<Work>, block: Block, under_way: &mut usize) {
+    *under_way += 1;
+    // A writer that is gone is noticed when the capture ends.
+    let _ = work.send(Work::Block(block));
+}
+
+fn summary(written: &Written) -> Summary {
+    let Footer { reason, totals, lost, processes, threads, in_flight, .. } = &written.footer;
+    let thread = |index: u32| threads.iter().find(|thread| thread.thread == index);
+    let process = |index: u32| processes.iter().find(|process| process.process == index);
+    let in_flight = in_flight.iter().map(|command| control::InFlight {
+        pid: thread(command.thread).and_then(|t| process(t.process)).map_or(0, |p| p.pid),
+        tid: thread(command.thread).map_or(0, |t| t.tid),
+        id: command.id,
+        stamp: command.stamp,
+    });
+    Summary {
+        reason: reason.name().to_owned(),
+        frames: totals.frames,
+        calls: totals.calls,
+        records: totals.records,
+        threads: threads.len() as u64,
+        processes: processes.len() as u64,
+        raw_bytes: totals.raw_bytes,
+        file_bytes: written.file_bytes,
+        lost: control::Lost { calls: lost.calls, bytes: lost.bytes },
+        waits: written.waits,
+        wait_ns: written.wait_ns,
+        in_flight: in_flight.collect(),
+        signal: written.footer.signal,
+        error: written.error.as_ref().map(ToString::to_string),
+    }
+}
+
+fn name_text(name: &[u8; 16]) -> String {
+    String::from_utf8_lossy(gapii_protocol::app::until_nul(name)).into_owned()
+}

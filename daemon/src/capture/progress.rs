@@ -1,0 +1,58 @@
+//! How far a capture is: counters that its threads set and anybody reads.
+//!
+//! For people: each number is right on its own, at some recent moment.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use gapii_protocol::control;
+
+/// One capture's counters.
+#[derive(Debug, Default)]
+pub struct Progress {
+    pub frames: AtomicU64,
+    pub calls: AtomicU64,
+    pub records: AtomicU64,
+    pub raw_bytes: AtomicU64,
+    pub file_bytes: AtomicU64,
+    pub lost_calls: AtomicU64,
+    pub lost_bytes: AtomicU64,
+    pub waits: AtomicU64,
+    pub wait_ns: AtomicU64,
+    /// Rings whose contents could not be believed.
+    pub refused_rings: AtomicU64,
+    /// The output takes no more.
+    pub output_failed: AtomicBool,
+}
+
+impl Progress {
+    /// The counters as clients see them.
+    pub fn message(&self, capture: u64) -> control::Progress {
+        let totals = self.totals();
+        control::Progress {
+            capture,
+            frames: totals.frames,
+            calls: totals.calls,
+            raw_bytes: totals.raw_bytes,
+            file_bytes: totals.file_bytes,
+            lost_calls: totals.lost.calls,
+            waits: totals.waits,
+        }
+    }
+
+    /// The counters as sums over captures add them up.
+    pub fn totals(&self) -> control::Totals {
+        // Relaxed: independent numbers for people.
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        control::Totals {
+            captures: 1,
+            frames: read(&self.frames),
+            calls: read(&self.calls),
+            records: read(&self.records),
+            raw_bytes: read(&self.raw_bytes),
+            file_bytes: read(&self.file_bytes),
+            lost: control::Lost { calls: read(&self.lost_calls), bytes: read(&self.lost_bytes) },
+            waits: read(&self.waits),
+            wait_ns: read(&self.wait_ns),
+        }
+    }
+}

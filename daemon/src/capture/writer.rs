@@ -1,0 +1,230 @@
+//! The thread that compresses blocks and writes them, so that the drain never waits for a file.
+//!
+//! Says which ring space may be reused, and only once the write that it waits for has returned.
+//! After an error it takes blocks only to say that they are not in the file.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender};
+
+use gapii_protocol::trace::block::EncodeError;
+use gapii_protocol::trace::footer::Totals;
+use gapii_protocol::trace::meta;
+use gapii_protocol::trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
+use gapii_ringbuf::CounterMap;
+
+use crate::capture::assemble::{Block, RingKey};
+use crate::capture::ledger::Ledger;
+use crate::capture::output::{Output, OutputError};
+use crate::capture::progress::Progress;
+use crate::clock;
+
+/// What the drain hands over.
+#[derive(Debug)]
+pub enum Work {
+    Block(Block),
+    /// The last piece of work.
+    Finish(Box<Finish>),
+}
+
+/// How the stream ends, and what the footer says.
+#[derive(Debug)]
+pub struct Finish {
+    pub end: meta::End,
+    pub ledger: Ledger,
+    /// All but what the writer knows: totals, and the accounts by what is in the file.
+    pub footer: Footer,
+}
+
+/// A block is dealt with: this ring space may be reused.
+#[derive(Debug)]
+pub struct Done {
+    pub releases: Vec<(RingKey, u64)>,
+}
+
+/// What came of it all.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub footer: Footer,
+    pub waits: u64,
+    pub wait_ns: u64,
+    pub file_bytes: u64,
+    pub error: Option<OutputError>,
+}
+
+/// Ends of frames that an index lists; a longer trace has no index.
+const FRAME_ENDS_MAX: usize = 4 << 20;
+
+/// Writes one trace.
+pub struct Writer {
+    output: Output,
+    encoder: BlockEncoder,
+    frame: Vec<u8>,
+    index: TraceIndex,
+    totals: Totals,
+    /// Records in the file, per thread of the trace.
+    records: Vec<u64>,
+    error: Option<OutputError>,
+    progress: Arc<Progress>,
+    counter: Arc<CounterMap>,
+}
+
+impl Writer {
+    pub fn new(
+        output: Output,
+        level: i32,
+        progress: Arc<Progress>,
+        counter: Arc<CounterMap>,
+    ) -> Result<Self, EncodeError> {
+        Ok(Self {
+            output,
+            encoder: BlockEncoder::new(level)?,
+            frame: Vec::new(),
+            index: TraceIndex::default(),
+            totals: Totals::default(),
+            records: Vec::new(),
+            error: None,
+            progress,
+            counter,
+        })
+    }
+
+    /// Writes a trace from its header to its footer: until [`Work::Finish`] comes.
+    pub fn run(
+        mut self,
+        header: &TraceHeader,
+        work: &Receiver<Work>,
+        done: &Sender<Done>,
+    ) -> Written {
+        let began = self.write_header(header);
+        self.note(began);
+        while let Ok(work) = work.recv() {
+            match work {
+                Work::Block(block) => {
+                    self.write_block(&block);
+                    // A drain that is gone needs no ring space.
+                    let _ = done.send(Done { releases: block.releases });
+                    self.counter.ring_doorbell();
+                }
+                Work::Finish(finish) => return self.finish(*finish),
+            }
+        }
+        // The drain went without a word; what is written stays readable.
+        Written { error: self.error, ..Written::default() }
+    }
+
+    fn write_header(&mut self, header: &TraceHeader) -> Result<(), OutputError> {
+        self.output.write(&header.encode()?)
+    }
+
+    fn write_block(&mut self, block: &Block) {
+        if self.error.is_some() {
+            return;
+        }
+        let written = self.write_frame(block);
+        if written.is_ok() {
+            self.count(block);
+        }
+        self.note(written);
+    }
+
+    fn write_frame(&mut self, block: &Block) -> Result<(), OutputError> {
+        self.frame.clear();
+        self.encoder.encode_into(&block.raw, &mut self.frame)?;
+        self.output.write(&self.frame)
+    }
+
+    /// Enters a block that is in the file.
+    fn count(&mut self, block: &Block) {
+        for &(process, frame) in &block.frame_ends {
+            if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
+                self.index.push_frame_end(process, frame);
+            }
+        }
+        let compressed_len = self.frame.len() as u32;
+        self.index.push_block(BlockEntry {
+            file_offset: self.output.len() - u64::from(compressed_len),
+            compressed_len,
+            raw_len: block.raw.len() as u32,
+            first_seq: block.first_seq,
+            seqs: block.seqs,
+        });
+        for &(thread, records) in &block.records {
+            let thread = thread as usize;
+            if self.records.len() <= thread {
+                self.records.resize(thread + 1, 0);
+            }
+            self.records[thread] += records;
+            self.totals.records += records;
+        }
+        self.totals.frames += block.frame_ends.len() as u64;
+        self.totals.calls += u64::from(block.seqs);
+        self.totals.blocks += 1;
+        self.totals.raw_bytes += block.raw.len() as u64;
+        self.totals.compressed_bytes += u64::from(compressed_len);
+        // Relaxed: a number for people.
+        self.progress.file_bytes.store(self.output.len(), Ordering::Relaxed);
+    }
+
+    fn note(&mut self, written: Result<(), OutputError>) {
+        if let Err(error) = written {
+            // Relaxed: the drain looks again soon; the error itself is handed over at the end.
+            self.progress.output_failed.store(true, Ordering::Relaxed);
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn finish(mut self, finish: Finish) -> Written {
+        let Finish { mut end, mut ledger, mut footer } = finish;
+        end.in_flight.retain(|command| {
+            self.records.get(command.thread as usize).is_some_and(|&records| records > 0)
+        });
+        // After an error there may still be room for the little that is left to say.
+        let can_end = self.error.is_none() || self.output.len() > 0 && self.output.is_whole();
+        let ended = if can_end { self.write_end(&end) } else { Ok(()) };
+        ledger.settle(&self.records);
+        footer.reason = end.reason;
+        footer.in_flight = end.in_flight;
+        footer.totals = self.totals;
+        footer.lost = ledger.lost;
+        footer.threads = ledger.threads;
+        footer.gaps.append(&mut ledger.gaps);
+        footer.refused = ledger.refused;
+        footer.ended_unix_ns = clock::unix_ns();
+        let finished = match ended {
+            Ok(()) if can_end => self.write_tables(&footer),
+            ended => ended,
+        };
+        self.note(finished);
+        Written {
+            footer,
+            waits: ledger.waits,
+            wait_ns: ledger.wait_ns,
+            file_bytes: self.output.len(),
+            error: self.error,
+        }
+    }
+
+    /// Writes the last block, which holds nothing but the END record.
+    fn write_end(&mut self, end: &meta::End) -> Result<(), OutputError> {
+        let first_seq = self.totals.calls;
+        let mut block = Block { first_seq, ..Block::default() };
+        let number = self.totals.blocks;
+        meta::Block { number, first_seq, start_ns: clock::monotonic_ns() }
+            .append_to(&mut block.raw);
+        end.append_to(&mut block.raw);
+        self.write_frame(&block)?;
+        self.count(&block);
+        Ok(())
+    }
+
+    fn write_tables(&mut self, footer: &Footer) -> Result<(), OutputError> {
+        let mut index_offset = None;
+        if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
+            let offset = self.output.len();
+            self.output.write(&self.index.encode())?;
+            index_offset = Some(offset);
+        }
+        self.output.write(&footer.encode(index_offset, self.output.len()))
+    }
+}

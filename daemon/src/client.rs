@@ -1,0 +1,233 @@
+//! One client's connection: requests in, events out, captures in between.
+//!
+//! Nothing a client sends ends more than its own connection. A client that is gone takes its
+//! captures along: they stop.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gapii_protocol::control::{
+    self, CTL_VERSION_MAX, CTL_VERSION_MIN, ClientHello, ControlError, Ended, Event, FrameBuffer,
+    FrameError, Request, ServerHello, StartRequest, Started, Stopped, code, common_version,
+};
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use crate::capture::end::Cause;
+use crate::capture::{Capture, Order};
+use crate::peer::Peer;
+use crate::rights;
+use crate::session::Session;
+
+/// How often a client hears how far its captures are.
+const PROGRESS_PERIOD: Duration = Duration::from_millis(250);
+
+/// Why a connection ends.
+#[derive(Debug, thiserror::Error)]
+enum Hangup {
+    #[error("the client is gone: {0}")]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    #[error("{0}")]
+    Refused(ControlError),
+}
+
+struct Client {
+    session: Arc<Session>,
+    socket: UnixStream,
+    buffer: FrameBuffer,
+    /// Descriptors that came and have not been asked for.
+    fds: Vec<OwnedFd>,
+    greeted: bool,
+    captures: BTreeMap<u64, Arc<Capture>>,
+    ended_in: mpsc::UnboundedReceiver<Ended>,
+    ended: mpsc::UnboundedSender<Ended>,
+}
+
+/// Serves a client until it is gone, or until the daemon ends and its captures are complete.
+pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Receiver<bool>) {
+    let (ended, ended_in) = mpsc::unbounded_channel();
+    let mut client = Client {
+        session,
+        socket,
+        buffer: FrameBuffer::default(),
+        fds: Vec::new(),
+        greeted: false,
+        captures: BTreeMap::new(),
+        ended_in,
+        ended,
+    };
+    if let Err(hangup) = client.run(ending).await {
+        client.hang_up(&hangup).await;
+    }
+    for capture in client.captures.values() {
+        capture.hurry();
+        // One that takes no orders is ending already.
+        let _ = capture.order(Order::Stop(Cause::Stop));
+    }
+}
+
+impl Client {
+    async fn run(&mut self, mut ending: watch::Receiver<bool>) -> Result<(), Hangup> {
+        Peer::of(&self.socket).map_err(|error| {
+            Hangup::Refused(ControlError::new(code::NOT_ALLOWED, error.to_string()))
+        })?;
+        let mut tick = progress_interval();
+        let mut bytes = [0; 4096];
+        loop {
+            tokio::select! {
+                received = rights::receive(&self.socket, &mut bytes, &mut self.fds) => {
+                    match received? {
+                        0 => return Ok(()),
+                        count => self.take(&bytes[..count]).await?,
+                    }
+                }
+                Some(ended) = self.ended_in.recv() => {
+                    self.captures.remove(&ended.capture);
+                    self.send(&Event::Ended(ended)).await?;
+                }
+                _ = tick.tick(), if !self.captures.is_empty() => self.send_progress().await?,
+                () = told(&mut ending) => return self.see_captures_end().await,
+            }
+        }
+    }
+
+    /// Takes bytes that arrived, and does what they ask for.
+    async fn take(&mut self, bytes: &[u8]) -> Result<(), Hangup> {
+        self.buffer.extend(bytes);
+        while let Some(body) = self.buffer.next_body()? {
+            let event = match control::decode::<Request>(&body) {
+                Ok(request) => self.answer(request)?,
+                Err(error) => {
+                    self.session.rejected.count(|counters| &counters.ctl_messages);
+                    let message = error.to_string();
+                    Some(Event::Error(ControlError::new(code::BAD_REQUEST, message)))
+                }
+            };
+            if let Some(event) = event {
+                self.send(&event).await?;
+            }
+        }
+        if self.buffer.is_empty() {
+            // They were beside something that did not want them.
+            self.fds.clear();
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, request: Request) -> Result<Option<Event>, Hangup> {
+        let result = match request {
+            Request::Hello(hello) => self.greet(&hello),
+            _ if !self.greeted => {
+                let message = "the first message must be a hello";
+                Err(Hangup::Refused(ControlError::new(code::OUT_OF_TURN, message)))?
+            }
+            Request::Apps => Ok(Event::Apps(self.session.apps())),
+            Request::Status => Ok(Event::Status(self.session.status())),
+            Request::Start(request) => self.start(request),
+            Request::Stop(request) => self
+                .session
+                .stop(&request.target)
+                .map(|captures| Event::Stopped(Stopped { captures })),
+            Request::Exited(exited) => {
+                if let Some(capture) = self.captures.get(&exited.capture) {
+                    // One that takes no orders has ended for another reason.
+                    let _ = capture.order(Order::Exited { signal: exited.signal });
+                }
+                return Ok(None);
+            }
+        };
+        match result {
+            Err(error) if error.code == code::VERSION => Err(Hangup::Refused(error)),
+            result => Ok(Some(result.unwrap_or_else(Event::Error))),
+        }
+    }
+
+    fn greet(&mut self, hello: &ClientHello) -> Result<Event, ControlError> {
+        if self.greeted {
+            return Err(ControlError::new(code::OUT_OF_TURN, "a second hello"));
+        }
+        let theirs = (hello.version_min, hello.version_max);
+        let version = common_version((CTL_VERSION_MIN, CTL_VERSION_MAX), theirs);
+        let Some(version) = version else {
+            let message = format!(
+                "the client speaks versions {} to {}, the daemon {CTL_VERSION_MIN} to {CTL_VERSION_MAX}",
+                theirs.0, theirs.1,
+            );
+            return Err(ControlError::new(code::VERSION, message));
+        };
+        self.greeted = true;
+        tracing::debug!(client = hello.client, version, "client connected");
+        Ok(Event::Hello(ServerHello {
+            version,
+            daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
+            session: self.session.id_text(),
+            pid: std::process::id(),
+        }))
+    }
+
+    fn start(&mut self, request: StartRequest) -> Result<Event, ControlError> {
+        let output = self.fds.pop().ok_or_else(|| {
+            ControlError::new(code::NO_OUTPUT, "a start needs a descriptor to write to")
+        })?;
+        let (capture, apps) = self.session.start(request, output, self.ended.clone())?;
+        let id = capture.plan.id;
+        self.captures.insert(id, capture);
+        Ok(Event::Started(Started { capture: id, apps }))
+    }
+
+    async fn send_progress(&self) -> Result<(), Hangup> {
+        for (id, capture) in &self.captures {
+            self.send(&Event::Progress(capture.progress.message(*id))).await?;
+        }
+        Ok(())
+    }
+
+    /// The daemon ends: tells how the captures came out, and no more.
+    async fn see_captures_end(&mut self) -> Result<(), Hangup> {
+        while !self.captures.is_empty() {
+            let Some(ended) = self.ended_in.recv().await else { break };
+            self.captures.remove(&ended.capture);
+            self.send(&Event::Ended(ended)).await?;
+        }
+        Ok(())
+    }
+
+    async fn hang_up(&self, hangup: &Hangup) {
+        tracing::debug!("client connection ends: {hangup}");
+        let error = match hangup {
+            Hangup::Io(_) => return,
+            Hangup::Frame(error) => {
+                self.session.rejected.count(|counters| &counters.ctl_messages);
+                ControlError::new(code::BAD_REQUEST, error.to_string())
+            }
+            Hangup::Refused(error) => {
+                self.session.rejected.count(|counters| &counters.ctl_peers);
+                error.clone()
+            }
+        };
+        // One who does not wait for the answer needs none.
+        let _ = self.send(&Event::Error(error)).await;
+    }
+
+    async fn send(&self, event: &Event) -> Result<(), Hangup> {
+        Ok(rights::send(&self.socket, &control::encode(event)?, &[]).await?)
+    }
+}
+
+/// Resolves when the daemon is told to end.
+pub async fn told(ending: &mut watch::Receiver<bool>) {
+    // A sender that is gone says the same.
+    drop(ending.wait_for(|&ending| ending).await);
+}
+
+fn progress_interval() -> Interval {
+    let mut tick = interval(PROGRESS_PERIOD);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    tick
+}

@@ -1,0 +1,187 @@
+//! An application: the memory it shares with the daemon, and what it is told to do.
+//!
+//! Reads no record. Its rings are lent to one capture at a time.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io, sync::Arc};
+
+use gapii_protocol::app::{self, AppHello, Launch};
+use gapii_protocol::control::{self, AppInfo};
+use gapii_ringbuf::{
+    Consumer, Mode, ModeSettings, ModeWriter, Segment, SegmentHeader, SegmentLayout, SegmentRing,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::clock;
+
+/// The consumers of all rings of a process, by slot.
+pub type Rings = Vec<Consumer<SegmentRing>>;
+
+/// An application that has said hello.
+#[derive(Debug)]
+pub struct Process {
+    /// Index in the session.
+    pub index: u32,
+    pub pid: u32,
+    pub name: String,
+    /// Path of the executable, perhaps cut.
+    pub exe: String,
+    pub apis: Vec<String>,
+    pub launch: Option<Launch>,
+    pub connected_ns: u64,
+    segment: Arc<Segment>,
+    segment_inode: u64,
+    pidfd: OwnedFd,
+    mode: Mutex<ModeWriter>,
+    rings: Mutex<Option<Rings>>,
+    /// The capture that has the rings, or 0.
+    capture: AtomicU64,
+}
+
+/// What the application gets; the counter is the session's.
+#[derive(Debug)]
+pub struct Descriptors {
+    pub mode: OwnedFd,
+    pub segment: OwnedFd,
+}
+
+impl Process {
+    /// Sets up what a process shares with the daemon.
+    pub fn new(
+        index: u32,
+        pid: Pid,
+        hello: &AppHello,
+        layout: SegmentLayout,
+    ) -> io::Result<(Self, Descriptors)> {
+        let pidfd = pidfd_open(pid, PidfdFlags::NONBLOCK)?;
+        let (segment, segment_fd) = Segment::create(layout)?;
+        let (mode, mode_fd) = ModeWriter::create()?;
+        let segment = Arc::new(segment);
+        let rings = (0..layout.slot_count())
+            .filter_map(|slot| SegmentRing::new(&segment, slot))
+            .map(Consumer::new)
+            .collect();
+        let process = Self {
+            index,
+            pid: pid.as_raw_pid() as u32,
+            name: text(&hello.name),
+            exe: text(&hello.exe),
+            apis: api_names(hello.apis),
+            launch: (hello.launch != [0; 16]).then_some(hello.launch),
+            connected_ns: clock::monotonic_ns(),
+            segment,
+            segment_inode: rustix::fs::fstat(&segment_fd)?.st_ino,
+            pidfd,
+            mode: Mutex::new(mode),
+            rings: Mutex::new(Some(rings)),
+            capture: AtomicU64::new(0),
+        };
+        Ok((process, Descriptors { mode: mode_fd, segment: segment_fd }))
+    }
+
+    /// The first page of the shared segment: claims of the application.
+    pub fn claims(&self) -> &SegmentHeader {
+        self.segment.header()
+    }
+
+    /// Readable once the process is gone.
+    pub fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// Whether the process is gone.
+    pub fn is_gone(&self) -> bool {
+        let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Whether the process still has the segment mapped. False after an exec, and where the
+    /// system does not say.
+    pub fn has_segment(&self) -> bool {
+        let inode = self.segment_inode.to_string();
+        fs::read_to_string(format!("/proc/{}/maps", self.pid)).is_ok_and(|maps| {
+            maps.lines().any(|line| {
+                line.contains("memfd:") && line.split_ascii_whitespace().nth(4) == Some(&inode)
+            })
+        })
+    }
+
+    /// Tells the application what to do; returns the generation of the order.
+    pub fn set_mode(&self, settings: ModeSettings) -> u64 {
+        lock(&self.mode).set(settings)
+    }
+
+    /// Tells the application whether the drain has to be woken.
+    pub fn set_drain_sleeping(&self, sleeps: bool) {
+        lock(&self.mode).set_drain_sleeping(sleeps);
+    }
+
+    /// The capture that the process is in.
+    pub fn capture(&self) -> Option<u64> {
+        // Relaxed: changed under the table's lock or when the rings come back; a late look is a
+        // process that is said to be busy.
+        Some(self.capture.load(Ordering::Relaxed)).filter(|&capture| capture != 0)
+    }
+
+    /// Lends the rings to a capture; none if another has them.
+    pub fn lend_rings(&self, capture: u64) -> Option<Rings> {
+        let rings = lock(&self.rings).take()?;
+        self.capture.store(capture, Ordering::Relaxed);
+        Some(rings)
+    }
+
+    /// Takes the rings back, and idles the application.
+    pub fn return_rings(&self, rings: Rings) {
+        self.set_mode(ModeSettings::default());
+        *lock(&self.rings) = Some(rings);
+        self.capture.store(0, Ordering::Relaxed);
+    }
+
+    /// The process as clients see it.
+    pub fn info(&self) -> AppInfo {
+        let mode = lock(&self.mode).settings().map(|(_, settings)| settings.mode);
+        AppInfo {
+            pid: self.pid,
+            name: self.name.clone(),
+            exe: self.exe.clone(),
+            apis: self.apis.clone(),
+            contexts: 0,
+            // Relaxed: a claim, for people.
+            frames: self.claims().frames.load(Ordering::Relaxed),
+            mode: mode_name(mode.unwrap_or_default()).to_owned(),
+            process: self.index,
+            connected_ns: clock::monotonic_ns().saturating_sub(self.connected_ns),
+        }
+    }
+
+    /// Whether a user who says `name` means this process: its pid, its name or its executable.
+    pub fn is_called(&self, name: &str) -> bool {
+        let file = self.exe.rsplit('/').next();
+        name.parse() == Ok(self.pid) || name == self.name || file == Some(name)
+    }
+}
+
+fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Idle => control::mode::IDLE,
+        Mode::Capturing => control::mode::CAPTURING,
+        Mode::Wait => control::mode::WAITING,
+    }
+}
+
+fn api_names(bits: u32) -> Vec<String> {
+    let names: &[&str] = if bits & app::API_EGL_GLES != 0 { &["egl", "gles"] } else { &[] };
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn text(field: &[u8]) -> String {
+    String::from_utf8_lossy(app::until_nul(field)).into_owned()
+}
+
+/// Locks; what a panic left behind is still only a mode page or a list of rings.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

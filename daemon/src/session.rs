@@ -1,0 +1,460 @@
+//! The session: one daemon's lifetime. Who is connected, what is being captured, what was refused.
+//!
+//! Knows no socket and no message framing. Its lock is held for short, bounded work only.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context;
+use gapii_protocol::app::{self, AppHello, Launch};
+use gapii_protocol::control::{
+    self, AppInfo, CaptureInfo, ControlError, Rejected, StartRequest, StatusInfo, Target, Totals,
+    code,
+};
+use gapii_protocol::status::StatusPage;
+use gapii_ringbuf::{CounterMap, Mode, ModeSettings, SegmentLayout};
+use rustix::process::Pid;
+use tokio::sync::{Notify, mpsc};
+
+use crate::capture::end::Cause;
+use crate::capture::{Capture, Departure, Order, Plan};
+use crate::clock;
+use crate::config::Config;
+use crate::process::{Descriptors, Process};
+
+/// Launches whose capture has ended and whose late processes must not wait for one.
+const ENDED_LAUNCHES: usize = 64;
+
+/// What all connections share.
+#[derive(Debug)]
+pub struct Session {
+    pub id: [u8; 16],
+    pub rejected: Counters,
+    /// Notified when something changes that the status page shows.
+    pub changed: Notify,
+    started_ns: u64,
+    layout: SegmentLayout,
+    max_apps: usize,
+    level: i32,
+    counter: Arc<CounterMap>,
+    counter_fd: OwnedFd,
+    table: Mutex<Table>,
+}
+
+/// What was turned away.
+#[derive(Debug, Default)]
+pub struct Counters {
+    pub app_hellos: AtomicU64,
+    pub app_versions: AtomicU64,
+    pub app_timeouts: AtomicU64,
+    pub ctl_messages: AtomicU64,
+    pub ctl_peers: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    processes: BTreeMap<u32, Arc<Process>>,
+    captures: BTreeMap<u64, Arc<Capture>>,
+    ended_launches: VecDeque<Launch>,
+    next_process: u32,
+    last_capture: u64,
+    /// Sums over the captures that have ended.
+    ended: Totals,
+    ended_refused_rings: u64,
+    ending: bool,
+}
+
+/// Why an application is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    #[error("{0} applications are connected, and no more are taken")]
+    TooMany(usize),
+    #[error("shared memory for the application: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl Session {
+    pub fn new(config: &Config) -> anyhow::Result<Arc<Self>> {
+        let layout = SegmentLayout::new(config.slots, config.ring_size)
+            .context("rings of this size and number do not fit")?;
+        let (counter, counter_fd) = CounterMap::create().context("cannot make the counter page")?;
+        Ok(Arc::new(Self {
+            id: random_id().context("cannot read /dev/urandom")?,
+            rejected: Counters::default(),
+            changed: Notify::new(),
+            started_ns: clock::monotonic_ns(),
+            layout,
+            max_apps: config.max_apps as usize,
+            level: config.level,
+            counter: Arc::new(counter),
+            counter_fd,
+            table: Mutex::new(Table::default()),
+        }))
+    }
+
+    pub fn layout(&self) -> SegmentLayout {
+        self.layout
+    }
+
+    /// The counter page, for an application.
+    pub fn counter_fd(&self) -> BorrowedFd<'_> {
+        self.counter_fd.as_fd()
+    }
+
+    /// Takes an application in: it is told what to do before it hears of it. Ends an earlier one of
+    /// the same pid.
+    pub fn register(
+        &self,
+        pid: Pid,
+        hello: &AppHello,
+    ) -> Result<(Arc<Process>, Descriptors), RegisterError> {
+        let mut table = self.lock();
+        let number = pid.as_raw_pid() as u32;
+        let earlier = table.processes.values().find(|process| process.pid == number);
+        if let Some(index) = earlier.map(|process| process.index) {
+            table.unregister(index, Departure::Exec);
+        }
+        if table.processes.len() >= self.max_apps {
+            return Err(RegisterError::TooMany(table.processes.len()));
+        }
+        let (process, fds) = Process::new(table.next_process, pid, hello, self.layout)?;
+        let process = Arc::new(process);
+        table.next_process += 1;
+        let pending = process.launch.and_then(|launch| table.launched(launch));
+        let joined = pending.is_some_and(|capture| capture.join(&process));
+        let over = process.launch.is_some_and(|launch| table.ended_launches.contains(&launch));
+        if !joined && !over && !table.ending && hello.flags & app::FLAG_WAIT != 0 {
+            process.set_mode(ModeSettings { mode: Mode::Wait, ..ModeSettings::default() });
+        }
+        table.processes.insert(process.index, Arc::clone(&process));
+        drop(table);
+        self.changed.notify_one();
+        Ok((process, fds))
+    }
+
+    /// Forgets an application that is gone. Its capture takes what it left.
+    pub fn unregister(&self, index: u32, how: Departure) {
+        self.lock().unregister(index, how);
+        self.changed.notify_one();
+    }
+
+    /// Starts a capture; `ended` hears of its end.
+    pub fn start(
+        self: &Arc<Self>,
+        request: StartRequest,
+        output: OwnedFd,
+        ended: mpsc::UnboundedSender<control::Ended>,
+    ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
+        check(&request)?;
+        let mut table = self.lock();
+        if table.ending {
+            return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
+        }
+        let processes = table.candidates(&request.target)?;
+        let id = table.last_capture + 1;
+        let launch = match request.target {
+            Target::Launch(launch) => Some(launch),
+            _ => None,
+        };
+        let plan = Plan {
+            id,
+            session: self.id,
+            launch,
+            frames: request.frames,
+            skip_frames: request.skip_frames,
+            seconds: request.seconds,
+            overflow: request.overflow,
+            stall_ms: request.stall_ms,
+            command: request.command,
+            level: self.level,
+            ring_bytes: self.layout.ring_bytes(),
+        };
+        let session = Arc::clone(self);
+        let on_end =
+            move |summary| session.capture_ended(control::Ended { capture: id, summary }, &ended);
+        let capture =
+            Capture::start(plan, output, Arc::clone(&self.counter), on_end).map_err(|error| {
+                ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
+            })?;
+        table.last_capture = id;
+        table.captures.insert(id, Arc::clone(&capture));
+        let joined = processes.iter().filter(|process| capture.join(process));
+        let apps = joined.map(|process| process.info()).collect();
+        capture.all_joined();
+        drop(table);
+        self.changed.notify_one();
+        Ok((capture, apps))
+    }
+
+    /// Tells captures to stop; returns which.
+    pub fn stop(&self, target: &Target) -> Result<Vec<u64>, ControlError> {
+        let table = self.lock();
+        let captures = table.targeted(target)?;
+        Ok(captures
+            .into_iter()
+            .filter(|capture| capture.order(Order::Stop(Cause::Stop)).is_ok())
+            .map(|capture| capture.plan.id)
+            .collect())
+    }
+
+    /// The captures that run.
+    pub fn captures(&self) -> Vec<Arc<Capture>> {
+        self.lock().captures.values().cloned().collect()
+    }
+
+    pub fn apps(&self) -> Vec<AppInfo> {
+        self.lock().processes.values().map(|process| process.info()).collect()
+    }
+
+    /// Ends everything: captures close their traces, waiting applications go on.
+    pub fn end(&self) {
+        let mut table = self.lock();
+        table.ending = true;
+        for process in table.processes.values().filter(|process| process.capture().is_none()) {
+            process.set_mode(ModeSettings::default());
+        }
+        for capture in table.captures.values() {
+            capture.hurry();
+            // One that takes no orders is ending already.
+            let _ = capture.order(Order::Stop(Cause::Shutdown));
+        }
+    }
+
+    pub fn status(&self) -> StatusInfo {
+        let now_ns = clock::monotonic_ns();
+        let table = self.lock();
+        StatusInfo {
+            daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            session: self.id_text(),
+            uptime_ns: now_ns.saturating_sub(self.started_ns),
+            apps: table.processes.values().map(|process| process.info()).collect(),
+            captures: table.captures.values().map(|c| table.capture_info(c, now_ns)).collect(),
+            slot_count: self.layout.slot_count(),
+            ring_bytes: self.layout.ring_bytes(),
+            totals: table.totals(),
+            rejected: Rejected { rings: table.refused_rings(), ..self.rejected.read() },
+        }
+    }
+
+    /// The counters of the status page.
+    pub fn page(&self) -> StatusPage {
+        let table = self.lock();
+        let totals = table.totals();
+        StatusPage {
+            apps: table.processes.len() as u32,
+            captures: table.captures.len() as u32,
+            frames: totals.frames,
+            calls: totals.calls,
+            records: totals.records,
+            raw_bytes: totals.raw_bytes,
+            file_bytes: totals.file_bytes,
+            waits: totals.waits,
+            wait_ns: totals.wait_ns,
+            lost_calls: totals.lost.calls,
+            lost_bytes: totals.lost.bytes,
+            ..StatusPage::default()
+        }
+    }
+
+    /// The session's id in hexadecimal.
+    pub fn id_text(&self) -> String {
+        self.id.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn capture_ended(&self, ended: control::Ended, client: &mpsc::UnboundedSender<control::Ended>) {
+        let mut table = self.lock();
+        if let Some(capture) = table.captures.remove(&ended.capture) {
+            table.ended = sum(&table.ended, &capture.progress.totals());
+            table.ended_refused_rings += refused_rings(&capture);
+            if let Some(launch) = capture.plan.launch {
+                table.ended_launches.push_back(launch);
+                if table.ended_launches.len() > ENDED_LAUNCHES {
+                    table.ended_launches.pop_front();
+                }
+            }
+        }
+        drop(table);
+        tracing::info!(capture = ended.capture, summary = ?ended.summary, "capture ended");
+        // A client that is gone does not care.
+        let _ = client.send(ended);
+        self.changed.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        // A panic under the lock leaves maps that are still maps.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn unregister(&mut self, index: u32, how: Departure) {
+        let Some(process) = self.processes.remove(&index) else { return };
+        tracing::info!(pid = process.pid, ?how, "application gone");
+        let capture = process.capture().and_then(|id| self.captures.get(&id));
+        if let Some(capture) = capture {
+            // A capture that takes no orders has ended, for this process too.
+            let _ = capture.order(Order::Gone { index, how });
+        }
+    }
+
+    /// The capture that waits for processes with this token.
+    fn launched(&self, launch: Launch) -> Option<&Arc<Capture>> {
+        self.captures.values().find(|capture| capture.plan.launch == Some(launch))
+    }
+
+    /// The applications that a new capture of `target` begins with.
+    fn candidates(&self, target: &Target) -> Result<Vec<Arc<Process>>, ControlError> {
+        let all = || self.processes.values();
+        let found: Vec<_> = match target {
+            Target::Launch(launch) => {
+                return match self.launched(*launch) {
+                    None => Ok(Vec::new()),
+                    Some(_) => Err(busy("this launch has a capture already")),
+                };
+            }
+            Target::Only | Target::All => all().cloned().collect(),
+            Target::App(name) => all().filter(|process| process.is_called(name)).cloned().collect(),
+        };
+        match (&found[..], target) {
+            ([], Target::App(name)) => Err(no_app(format!("no application {name:?} is connected"))),
+            ([], _) => Err(no_app("no application is connected".to_owned())),
+            ([_], _) | (_, Target::All) => match found.iter().find(|p| p.capture().is_some()) {
+                None => Ok(found),
+                Some(process) => {
+                    Err(busy(&format!("{} is being captured already", describe(process))))
+                }
+            },
+            _ => Err(ControlError::new(
+                code::AMBIGUOUS,
+                format!("several applications are connected, name one: {}", list(&found)),
+            )),
+        }
+    }
+
+    /// The running captures that `target` means.
+    fn targeted(&self, target: &Target) -> Result<Vec<Arc<Capture>>, ControlError> {
+        let has_app = |capture: &Capture, name: &str| {
+            let id = Some(capture.plan.id);
+            self.processes.values().any(|p| p.capture() == id && p.is_called(name))
+        };
+        let fits = |capture: &Capture| match target {
+            Target::Only | Target::All => true,
+            Target::App(name) => has_app(capture, name),
+            Target::Launch(launch) => capture.plan.launch == Some(*launch),
+        };
+        let found: Vec<_> = self.captures.values().filter(|c| fits(c)).cloned().collect();
+        match (found.len(), target) {
+            (0, Target::All) => Ok(found),
+            (0, _) => Err(ControlError::new(code::NO_CAPTURE, "no such capture is running")),
+            (2.., Target::Only) => Err(ControlError::new(
+                code::AMBIGUOUS,
+                format!("{} captures are running, say which application's", found.len()),
+            )),
+            _ => Ok(found),
+        }
+    }
+
+    fn capture_info(&self, capture: &Capture, now_ns: u64) -> CaptureInfo {
+        let id = capture.plan.id;
+        let members = self.processes.values().filter(|process| process.capture() == Some(id));
+        CaptureInfo {
+            capture: id,
+            pids: members.map(|process| process.pid).collect(),
+            running_ns: now_ns.saturating_sub(capture.started_ns),
+            progress: capture.progress.message(id),
+        }
+    }
+
+    fn refused_rings(&self) -> u64 {
+        let running = self.captures.values().map(|capture| refused_rings(capture));
+        self.ended_refused_rings + running.sum::<u64>()
+    }
+
+    fn totals(&self) -> Totals {
+        let running = self.captures.values().map(|capture| capture.progress.totals());
+        running.fold(self.ended.clone(), |sum_so_far, totals| sum(&sum_so_far, &totals))
+    }
+}
+
+fn refused_rings(capture: &Capture) -> u64 {
+    // Relaxed: a number for people.
+    capture.progress.refused_rings.load(Ordering::Relaxed)
+}
+
+impl Counters {
+    /// Counts one.
+    pub fn count(&self, counter: impl Fn(&Self) -> &AtomicU64) {
+        // Relaxed: a number for people.
+        counter(self).fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn read(&self) -> Rejected {
+        // Relaxed: numbers for people.
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Rejected {
+            app_hellos: read(&self.app_hellos),
+            app_versions: read(&self.app_versions),
+            app_timeouts: read(&self.app_timeouts),
+            ctl_messages: read(&self.ctl_messages),
+            ctl_peers: read(&self.ctl_peers),
+            ..Rejected::default()
+        }
+    }
+}
+
+/// Refuses numbers that mean nothing.
+fn check(request: &StartRequest) -> Result<(), ControlError> {
+    let bad = |message: String| Err(ControlError::new(code::BAD_REQUEST, message));
+    match (request.seconds, request.frames) {
+        (Some(seconds), _) if !(seconds > 0.0 && seconds.is_finite()) => {
+            bad(format!("a capture cannot last {seconds} seconds"))
+        }
+        (_, Some(0)) => bad("a capture of 0 frames is none".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn sum(a: &Totals, b: &Totals) -> Totals {
+    Totals {
+        captures: a.captures + b.captures,
+        frames: a.frames + b.frames,
+        calls: a.calls + b.calls,
+        records: a.records + b.records,
+        raw_bytes: a.raw_bytes + b.raw_bytes,
+        file_bytes: a.file_bytes + b.file_bytes,
+        lost: control::Lost {
+            calls: a.lost.calls + b.lost.calls,
+            bytes: a.lost.bytes + b.lost.bytes,
+        },
+        waits: a.waits + b.waits,
+        wait_ns: a.wait_ns + b.wait_ns,
+    }
+}
+
+fn no_app(message: String) -> ControlError {
+    ControlError::new(code::NO_APP, message)
+}
+
+fn busy(message: &str) -> ControlError {
+    ControlError::new(code::BUSY, message)
+}
+
+fn describe(process: &Process) -> String {
+    format!("{} (pid {})", process.name, process.pid)
+}
+
+fn list(processes: &[Arc<Process>]) -> String {
+    let names: Vec<_> = processes.iter().map(|process| describe(process)).collect();
+    names.join(", ")
+}
+
+fn random_id() -> io::Result<[u8; 16]> {
+    let mut id = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut id)?;
+    Ok(id)
+}
