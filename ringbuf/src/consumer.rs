@@ -127,10 +127,11 @@ impl<R: Ring> Consumer<R> {
         let slot = self.ring.slot();
         // RELEASE: pairs with the acquire in Producer::make_room.
         slot.release.store(index, Ordering::Release);
-        // Relaxed: the fence orders it. WAIT: pairs with the fence in Producer::wait_for_room.
-        slot.release_word.fetch_add(1, Ordering::Relaxed);
+        // WAIT: pairs with the acquire in Producer::wait_for_room.
+        slot.release_word.fetch_add(1, Ordering::Release);
+        // WAIT: pairs with the fence in Producer::wait_for_room.
         fence(Ordering::SeqCst);
-        // Relaxed: as above.
+        // Relaxed: the fence orders it.
         if slot.waiting.load(Ordering::Relaxed) != 0 {
             futex::wake_all(&slot.release_word);
         }

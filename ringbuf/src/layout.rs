@@ -202,6 +202,10 @@ impl Slot {
     /// Takes the slot for the calling thread, if it is free.
     pub fn claim(&self, tid: u32, name: [u8; 16]) -> bool {
         let (free, active) = (SlotState::Free as u32, SlotState::Active as u32);
+        // Relaxed: only spares other threads' slots the exchange, which would take their line away.
+        if self.state.load(Ordering::Relaxed) != free {
+            return false;
+        }
         // CLAIM: pairs with the release in Consumer::free, so that the last owner's indices are
         // seen here. Relaxed on failure: nothing was learnt.
         let claimed =

@@ -289,11 +289,13 @@ impl<B: RingBytes> Producer<B> {
     fn sleep_for_room(&mut self, len: u64, timeout: Duration) -> Room {
         // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.slot.as_ref() }) else { return Room::Never };
-        // Relaxed: the fence orders it. WAIT: pairs with the fence in Consumer::release.
+        // Relaxed: the fence orders it.
         slot.waiting.store(1, Ordering::Relaxed);
+        // WAIT: pairs with the fence in Consumer::release: it sees that we wait, or we its word.
         fence(Ordering::SeqCst);
-        // Relaxed: if it is older than the release we look at next, the futex does not sleep.
-        let word = slot.release_word.load(Ordering::Relaxed);
+        // WAIT: pairs with the release in Consumer::release, so that the index we look at next is at
+        // least as new as the word; if the word is the older, the futex does not sleep.
+        let word = slot.release_word.load(Ordering::Acquire);
         let mut room = self.make_room(len);
         if room == Room::Full {
             futex::wait(&slot.release_word, word, timeout);

@@ -1,0 +1,194 @@
+//! Models of one ring: what is published is whole, what is reused was released, nobody sleeps for
+//! ever, a slot passes from thread to thread.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p gapii-ringbuf --release --test 'loom_*'`
+
+#![cfg(loom)]
+
+mod support;
+
+use std::time::Duration;
+
+use gapii_ringbuf::model::{ModelBytes, ModelRing};
+use gapii_ringbuf::pages::{CounterPage, ModePage};
+use gapii_ringbuf::{
+    Batch, Consumer, Merger, Mode, ModeSettings, Overflow, Producer, Reading, Room,
+};
+use loom::sync::Arc;
+use loom::thread;
+use support::{Movable, Turnstile, ids_of, model, produce};
+
+/// Four stamped records, eight that are not, and then the lap is over.
+const CAPACITY: u64 = 64;
+
+fn pages() -> (Arc<CounterPage>, Arc<ModePage>) {
+    (Arc::new(CounterPage::modelled()), Arc::new(ModePage::modelled()))
+}
+
+/// Drains all that is published, releases it, and returns the ids.
+fn consume(consumer: &mut Consumer<Arc<ModelRing>>) -> Vec<u16> {
+    let mut merger = Merger::new();
+    let lane = merger.add(());
+    let batch: &mut Batch = merger.batch_mut(lane).expect("the lane was just added");
+    let head = consumer.head_untrusted();
+    consumer.drain_into(head, Reading::First, batch).expect("the producer is lawful");
+    let mut ids = Vec::new();
+    merger.merge(|emitted| ids.extend(ids_of(emitted.bytes)));
+    let read = consumer.read_index();
+    consumer.release(read);
+    ids
+}
+
+/// A ring whose next record is two records before the end of the lap, all consumed.
+fn ring_near_lap_end(
+    counter: &CounterPage,
+    mode: &ModePage,
+) -> (Arc<ModelRing>, Producer<ModelBytes>, Consumer<Arc<ModelRing>>) {
+    let ring = ModelRing::new(CAPACITY);
+    assert!(ring.slot().claim(1, [0; 16]));
+    let mut producer = ring.producer(counter, mode);
+    let mut consumer = Consumer::new(Arc::clone(&ring));
+    for _ in 0..4 {
+        assert_eq!(produce(&mut producer, 0), Room::Ready);
+    }
+    assert_eq!(consume(&mut consumer).len(), 4);
+    (ring, producer, consumer)
+}
+
+#[test]
+fn published_records_are_whole_and_in_order_while_room_is_reused() {
+    model(3, 500, || {
+        let (counter, mode) = pages();
+        let (ring, mut producer, mut consumer) = ring_near_lap_end(&counter, &mode);
+        for id in 1..=5 {
+            assert_eq!(produce(&mut producer, id), Room::Ready);
+        }
+        let producer = Movable(producer);
+        let turnstile = Arc::new(Turnstile::default());
+        let passed = Arc::clone(&turnstile);
+        let writer = thread::spawn(move || {
+            let mut producer = producer.take();
+            let mut write = |id: &u16| {
+                passed.pass();
+                produce(&mut producer, *id) == Room::Ready
+            };
+            (6..=9).take_while(|id| write(id)).count()
+        });
+        let mut ids = Vec::new();
+        for _ in 0..2 {
+            turnstile.pass();
+            ids.extend(consume(&mut consumer));
+        }
+        let written = writer.join().expect("the writer does not panic");
+        ids.extend(consume(&mut consumer));
+        assert_eq!(ids, (1..=5 + written as u16).collect::<Vec<_>>());
+        assert_eq!(ring.slot().counts_untrusted().produced, consumer.consumed());
+        assert_eq!(consumer.finished_untrusted(), consumer.read_index());
+        drop((counter, mode));
+    });
+}
+
+#[test]
+fn reused_room_was_released_and_the_waiter_is_woken() {
+    model(3, 500, || {
+        let (counter, mode) = pages();
+        let (_ring, mut producer, mut consumer) = ring_near_lap_end(&counter, &mode);
+        let mut filled = 0;
+        while produce(&mut producer, 9) == Room::Ready {
+            filled += 1;
+        }
+        let producer = Movable(producer);
+        let turnstile = Arc::new(Turnstile::default());
+        let passed = Arc::clone(&turnstile);
+        let writer = thread::spawn(move || {
+            let mut producer = producer.take();
+            passed.pass();
+            // A wake that gets lost is a deadlock here: the modelled futex has no timeout.
+            while producer.wait_for_room(8, Duration::MAX) == Room::Full {}
+            assert_eq!(produce(&mut producer, 1), Room::Ready);
+        });
+        let mut batch = Batch::default();
+        let head = consumer.head_untrusted();
+        consumer.drain_into(head, Reading::First, &mut batch).expect("the producer is lawful");
+        let halfway = consumer.released_index() + 16;
+        for index in [halfway, head] {
+            turnstile.pass();
+            consumer.release(index);
+        }
+        writer.join().expect("the writer does not panic");
+        assert!(filled > 0);
+        assert_eq!(consume(&mut consumer), [1]);
+        drop((counter, mode));
+    });
+}
+
+#[test]
+fn slot_passes_from_thread_to_thread_with_its_indices() {
+    model(2, 500, || {
+        let (counter, mode) = pages();
+        let ring = ModelRing::new(CAPACITY);
+        let mut consumer = Consumer::new(Arc::clone(&ring));
+        let turnstile = Arc::new(Turnstile::default());
+        let threads = [1, 2].map(|id| {
+            let (ring, counter, mode) =
+                (Arc::clone(&ring), Arc::clone(&counter), Arc::clone(&mode));
+            let turnstile = Arc::clone(&turnstile);
+            thread::spawn(move || {
+                turnstile.pass();
+                if !ring.slot().claim(u32::from(id), [0; 16]) {
+                    return false;
+                }
+                let mut producer = ring.producer(&counter, &mode);
+                assert_eq!(produce(&mut producer, id), Room::Ready);
+                turnstile.pass();
+                producer.retire();
+                true
+            })
+        });
+        turnstile.pass();
+        let mut ids = consume(&mut consumer);
+        turnstile.pass();
+        consumer.free_retired();
+        let claimed = threads.map(|thread| thread.join().expect("no thread panics"));
+        ids.extend(consume(&mut consumer));
+        consumer.free_retired();
+        assert_eq!(ids.len(), claimed.iter().filter(|&&claimed| claimed).count());
+        assert!(!ids.is_empty(), "one of the two finds the slot free");
+        assert!(ring.slot().claim(3, [0; 16]), "and in the end it is free");
+        assert_eq!(ring.slot().counts_untrusted().produced, consumer.consumed());
+    });
+}
+
+#[test]
+fn settings_are_of_one_moment() {
+    model(2, 2_000, || {
+        let mode = Arc::new(ModePage::modelled());
+        let written = |value: u64| ModeSettings {
+            mode: Mode::Capturing,
+            overflow: Overflow::Wait,
+            frames: value,
+            skip_frames: value,
+            stall_ns: value,
+        };
+        let turnstile = Arc::new(Turnstile::default());
+        let writer = {
+            let (mode, turnstile) = (Arc::clone(&mode), Arc::clone(&turnstile));
+            thread::spawn(move || {
+                turnstile.pass();
+                assert_eq!(mode.publish_modelled(written(1)), 2);
+                turnstile.pass();
+                assert_eq!(mode.publish_modelled(written(2)), 4);
+            })
+        };
+        turnstile.pass();
+        if let Some((generation, settings)) = mode.settings().filter(|&(now, _)| now > 0) {
+            let value = generation / 2;
+            assert_eq!(
+                (settings.frames, settings.skip_frames, settings.stall_ns),
+                (value, value, value)
+            );
+        }
+        writer.join().expect("the writer does not panic");
+        assert_eq!(mode.settings(), Some((4, written(2))));
+    });
+}
