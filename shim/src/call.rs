@@ -100,6 +100,18 @@ impl Call {
         Some(Call { thread, record })
     }
 
+    /// Clears the word at `offset`, which the arguments do not fill.
+    ///
+    /// # Safety
+    /// `offset` is a multiple of 8 inside the payload that was asked for.
+    #[inline(always)]
+    pub unsafe fn clear(&self, offset: usize) {
+        // SAFETY: inside the reserved payload.
+        let at = unsafe { self.record.payload.add(offset) };
+        // SAFETY: payloads are 8-aligned, and reserved in whole words.
+        unsafe { at.cast::<u64>().write(0) };
+    }
+
     /// Writes one argument at its place in the fixed part.
     ///
     /// # Safety
@@ -173,6 +185,10 @@ impl InFlight {
         let header = Header::new(id, flags | LEAVE, HEADER_LEN + payload_bytes as u32);
         // SAFETY: this call has the thread since `begin`.
         if let Some(record) = unsafe { self.thread.reserve(header) } {
+            if !size_of::<R>().is_multiple_of(8) {
+                // SAFETY: payloads are reserved in whole words.
+                unsafe { record.payload.cast::<u64>().write(0) };
+            }
             // SAFETY: the payload begins with room for the result.
             unsafe { record.payload.cast::<R>().write_unaligned(result) };
             // SAFETY: then room for the observations.

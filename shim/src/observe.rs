@@ -201,6 +201,10 @@ impl Observation {
         if chunked || self.size == 0 {
             return bytes;
         }
+        // SAFETY: the span ends with a whole word, of which the bytes below may leave a part.
+        let last = unsafe { bytes.add((self.size as usize - 1) & !7) };
+        // SAFETY: as above.
+        unsafe { last.cast::<u64>().write(0) };
         // SAFETY: the span holds size bytes after the word.
         unsafe { self.copy(0, self.size, bytes) };
         // SAFETY: the span is the word and the padded size.

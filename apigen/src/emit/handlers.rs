@@ -177,6 +177,10 @@ impl Parts {
         let enter_flags = enter_flags(function);
         let fixed = Literal::u16_unsuffixed(function.fixed_len);
         let observed = observations(function, Direction::In);
+        let clears = words_with_gaps(function).into_iter().map(|offset| {
+            let offset = Literal::u16_unsuffixed(offset);
+            quote!(call.clear(#offset);)
+        });
         let puts = function.params.iter().map(|param| {
             let (offset, name) = (Literal::u16_unsuffixed(param.offset), ident(&param.ident));
             quote!(call.put(#offset, #name);)
@@ -199,8 +203,19 @@ impl Parts {
             None => quote!(#call_driver;),
         };
         let leave = if function.leaves() { leave(function) } else { quote!(call.finish();) };
-        Self { reads, enter, puts: quote!(#(#puts)*), publish, call_driver, drive, leave }
+        let puts = quote!(#(#clears)* #(#puts)*);
+        Self { reads, enter, puts, publish, call_driver, drive, leave }
     }
+}
+
+/// Offsets of the fixed part's words that the arguments do not fill. They are cleared first, so that
+/// nothing of an older record is left between arguments or behind them.
+fn words_with_gaps(function: &Function) -> Vec<u16> {
+    let filled = |word: u16| -> u16 {
+        let in_word = function.params.iter().filter(|param| param.offset & !7 == word);
+        in_word.map(|param| param.value.ty.repr.size()).sum()
+    };
+    (0..function.fixed_len).step_by(8).filter(|word| filled(*word) < 8).collect()
 }
 
 fn leave(function: &Function) -> TokenStream {

@@ -26,6 +26,7 @@ pub unsafe extern "C" fn eglBindAPI(api: u32) -> u32 {
     let Some(scope) = hooks::enter() else { return driver(api) };
     let call = Call::enter(EGL_BIND_API, EFFECT | LEAVES, 4);
     let call = call.map(|call| {
+        call.clear(0);
         call.put(0, api);
         call.publish()
     });
@@ -46,6 +47,7 @@ pub unsafe extern "C" fn eglBindTexImage(
     let Some(call) = Call::enter(EGL_BIND_TEX_IMAGE, LEAVES, 20) else {
         return driver(dpy, surface, buffer);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, buffer);
@@ -87,6 +89,7 @@ pub unsafe extern "C" fn eglChooseConfig(
     let Some(call) = Call::enter_observing(EGL_CHOOSE_CONFIG, EFFECT | LEAVES, 40, &reads) else {
         return driver(dpy, attrib_list, configs, config_size, num_config);
     };
+    call.clear(24);
     call.put(0, dpy);
     call.put(8, attrib_list);
     call.put(16, configs);
@@ -138,6 +141,7 @@ pub unsafe extern "C" fn eglClientWaitSync(
     let Some(call) = Call::enter(EGL_CLIENT_WAIT_SYNC, LEAVES, 32) else {
         return driver(dpy, sync, flags, timeout);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, flags);
@@ -159,6 +163,7 @@ pub unsafe extern "C" fn eglClientWaitSyncKHR(
     let Some(call) = Call::enter(EGL_CLIENT_WAIT_SYNC_KHR, LEAVES, 32) else {
         return driver(dpy, sync, flags, timeout);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, flags);
@@ -175,6 +180,7 @@ pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, time
     let Some(call) = Call::enter(EGL_CLIENT_WAIT_SYNC_NV, LEAVES, 24) else {
         return driver(sync, flags, timeout);
     };
+    call.clear(8);
     call.put(0, sync);
     call.put(8, flags);
     call.put(16, timeout);
@@ -189,6 +195,7 @@ pub unsafe extern "C" fn eglCompositorBindTexWindowEXT(external_win_id: i32) -> 
     let Some(call) = Call::enter(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT, EFFECT | LEAVES, 4) else {
         return driver(external_win_id);
     };
+    call.clear(0);
     call.put(0, external_win_id);
     let call = call.publish();
     let result = driver(external_win_id);
@@ -212,6 +219,8 @@ pub unsafe extern "C" fn eglCompositorSetContextAttributesEXT(
     ) else {
         return driver(external_ref_id, context_attributes, num_entries);
     };
+    call.clear(0);
+    call.clear(16);
     call.put(0, external_ref_id);
     call.put(8, context_attributes);
     call.put(16, num_entries);
@@ -233,6 +242,7 @@ pub unsafe extern "C" fn eglCompositorSetContextListEXT(
     else {
         return driver(external_ref_ids, num_entries);
     };
+    call.clear(8);
     call.put(0, external_ref_ids);
     call.put(8, num_entries);
     let call = call.publish_observing(16, &reads);
@@ -250,6 +260,7 @@ pub unsafe extern "C" fn eglCompositorSetSizeEXT(
     let Some(call) = Call::enter(EGL_COMPOSITOR_SET_SIZE_EXT, EFFECT | LEAVES, 12) else {
         return driver(external_win_id, width, height);
     };
+    call.clear(8);
     call.put(0, external_win_id);
     call.put(4, width);
     call.put(8, height);
@@ -275,6 +286,8 @@ pub unsafe extern "C" fn eglCompositorSetWindowAttributesEXT(
     ) else {
         return driver(external_win_id, window_attributes, num_entries);
     };
+    call.clear(0);
+    call.clear(16);
     call.put(0, external_win_id);
     call.put(8, window_attributes);
     call.put(16, num_entries);
@@ -297,6 +310,8 @@ pub unsafe extern "C" fn eglCompositorSetWindowListEXT(
     else {
         return driver(external_ref_id, external_win_ids, num_entries);
     };
+    call.clear(0);
+    call.clear(16);
     call.put(0, external_ref_id);
     call.put(8, external_win_ids);
     call.put(16, num_entries);
@@ -398,6 +413,7 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     let Some(call) = Call::enter_observing(EGL_CREATE_FENCE_SYNC_NV, LEAVES, 24, &reads) else {
         return driver(dpy, condition, attrib_list);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, condition);
     call.put(16, attrib_list);
@@ -425,6 +441,7 @@ pub unsafe extern "C" fn eglCreateImage(
     let Some(call) = Call::enter_observing(EGL_CREATE_IMAGE, LEAVES, 40, &reads) else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, ctx);
     call.put(16, target);
@@ -454,6 +471,7 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     let Some(call) = Call::enter_observing(EGL_CREATE_IMAGE_KHR, LEAVES, 40, &reads) else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, ctx);
     call.put(16, target);
@@ -503,6 +521,7 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
     else {
         return driver(dpy, buftype, buffer, config, attrib_list);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, buftype);
     call.put(16, buffer);
@@ -716,6 +735,7 @@ pub unsafe extern "C" fn eglCreateStreamFromFileDescriptorKHR(
     let Some(call) = Call::enter(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR, LEAVES, 12) else {
         return driver(dpy, file_descriptor);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, file_descriptor);
     let call = call.publish();
@@ -782,6 +802,7 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
     let Some(call) = Call::enter_observing(EGL_CREATE_STREAM_SYNC_NV, LEAVES, 32, &reads) else {
         return driver(dpy, stream, r#type, attrib_list);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, r#type);
@@ -803,6 +824,7 @@ pub unsafe extern "C" fn eglCreateSync(
     let Some(call) = Call::enter_observing(EGL_CREATE_SYNC, LEAVES, 24, &reads) else {
         return driver(dpy, r#type, attrib_list);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, r#type);
     call.put(16, attrib_list);
@@ -823,6 +845,7 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     let Some(call) = Call::enter_observing(EGL_CREATE_SYNC64_KHR, LEAVES, 24, &reads) else {
         return driver(dpy, r#type, attrib_list);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, r#type);
     call.put(16, attrib_list);
@@ -843,6 +866,7 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     let Some(call) = Call::enter_observing(EGL_CREATE_SYNC_KHR, LEAVES, 24, &reads) else {
         return driver(dpy, r#type, attrib_list);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, r#type);
     call.put(16, attrib_list);
@@ -1164,6 +1188,7 @@ pub unsafe extern "C" fn eglGetCompositorTimingANDROID(
     else {
         return driver(dpy, surface, numTimestamps, names, values);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, numTimestamps);
@@ -1187,6 +1212,7 @@ pub unsafe extern "C" fn eglGetCompositorTimingSupportedANDROID(
     else {
         return driver(dpy, surface, name);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, name);
@@ -1207,6 +1233,7 @@ pub unsafe extern "C" fn eglGetConfigAttrib(
     let Some(call) = Call::enter(EGL_GET_CONFIG_ATTRIB, EFFECT | LEAVES, 32) else {
         return driver(dpy, config, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, config);
     call.put(16, attribute);
@@ -1229,6 +1256,7 @@ pub unsafe extern "C" fn eglGetConfigs(
     let Some(call) = Call::enter(EGL_GET_CONFIGS, EFFECT | LEAVES, 32) else {
         return driver(dpy, configs, config_size, num_config);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, configs);
     call.put(16, config_size);
@@ -1274,6 +1302,7 @@ pub unsafe extern "C" fn eglGetCurrentSurface(readdraw: i32) -> *mut c_void {
     let Some(call) = Call::enter(EGL_GET_CURRENT_SURFACE, EFFECT | LEAVES, 4) else {
         return driver(readdraw);
     };
+    call.clear(0);
     call.put(0, readdraw);
     let call = call.publish();
     let result = driver(readdraw);
@@ -1339,6 +1368,7 @@ pub unsafe extern "C" fn eglGetFrameTimestampSupportedANDROID(
     else {
         return driver(dpy, surface, timestamp);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, timestamp);
@@ -1370,6 +1400,7 @@ pub unsafe extern "C" fn eglGetFrameTimestampsANDROID(
     else {
         return driver(dpy, surface, frameId, numTimestamps, timestamps, values);
     };
+    call.clear(24);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, frameId);
@@ -1457,6 +1488,7 @@ pub unsafe extern "C" fn eglGetOutputLayersEXT(
     else {
         return driver(dpy, attrib_list, layers, max_layers, num_layers);
     };
+    call.clear(24);
     call.put(0, dpy);
     call.put(8, attrib_list);
     call.put(16, layers);
@@ -1495,6 +1527,7 @@ pub unsafe extern "C" fn eglGetOutputPortsEXT(
     else {
         return driver(dpy, attrib_list, ports, max_ports, num_ports);
     };
+    call.clear(24);
     call.put(0, dpy);
     call.put(8, attrib_list);
     call.put(16, ports);
@@ -1525,6 +1558,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
     let Some(call) = Call::enter_observing(EGL_GET_PLATFORM_DISPLAY, LEAVES, 24, &reads) else {
         return driver(platform, native_display, attrib_list);
     };
+    call.clear(0);
     call.put(0, platform);
     call.put(8, native_display);
     call.put(16, attrib_list);
@@ -1545,6 +1579,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
     let Some(call) = Call::enter_observing(EGL_GET_PLATFORM_DISPLAY_EXT, LEAVES, 24, &reads) else {
         return driver(platform, native_display, attrib_list);
     };
+    call.clear(0);
     call.put(0, platform);
     call.put(8, native_display);
     call.put(16, attrib_list);
@@ -1598,6 +1633,7 @@ pub unsafe extern "C" fn eglGetSyncAttrib(
     let Some(call) = Call::enter(EGL_GET_SYNC_ATTRIB, LEAVES, 32) else {
         return driver(dpy, sync, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, attribute);
@@ -1620,6 +1656,7 @@ pub unsafe extern "C" fn eglGetSyncAttribKHR(
     let Some(call) = Call::enter(EGL_GET_SYNC_ATTRIB_KHR, LEAVES, 32) else {
         return driver(dpy, sync, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, attribute);
@@ -1641,6 +1678,7 @@ pub unsafe extern "C" fn eglGetSyncAttribNV(
     let Some(call) = Call::enter(EGL_GET_SYNC_ATTRIB_NV, LEAVES, 24) else {
         return driver(sync, attribute, value);
     };
+    call.clear(8);
     call.put(0, sync);
     call.put(8, attribute);
     call.put(16, value);
@@ -1703,6 +1741,7 @@ pub unsafe extern "C" fn eglLabelObjectKHR(
     let Some(call) = Call::enter(EGL_LABEL_OBJECT_KHR, EFFECT | LEAVES, 32) else {
         return driver(display, objectType, object, label);
     };
+    call.clear(8);
     call.put(0, display);
     call.put(8, objectType);
     call.put(16, object);
@@ -1777,6 +1816,7 @@ pub unsafe extern "C" fn eglOutputLayerAttribEXT(
     let Some(call) = Call::enter(EGL_OUTPUT_LAYER_ATTRIB_EXT, EFFECT | LEAVES, 32) else {
         return driver(dpy, layer, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, layer);
     call.put(16, attribute);
@@ -1798,6 +1838,7 @@ pub unsafe extern "C" fn eglOutputPortAttribEXT(
     let Some(call) = Call::enter(EGL_OUTPUT_PORT_ATTRIB_EXT, EFFECT | LEAVES, 32) else {
         return driver(dpy, port, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, port);
     call.put(16, attribute);
@@ -1872,6 +1913,7 @@ pub unsafe extern "C" fn eglQueryContext(
     let Some(call) = Call::enter(EGL_QUERY_CONTEXT, EFFECT | LEAVES, 32) else {
         return driver(dpy, ctx, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, ctx);
     call.put(16, attribute);
@@ -1888,6 +1930,7 @@ pub unsafe extern "C" fn eglQueryDebugKHR(attribute: i32, value: *mut isize) -> 
     let Some(call) = Call::enter(EGL_QUERY_DEBUG_KHR, EFFECT | LEAVES, 16) else {
         return driver(attribute, value);
     };
+    call.clear(0);
     call.put(0, attribute);
     call.put(8, value);
     let call = call.publish();
@@ -1907,6 +1950,7 @@ pub unsafe extern "C" fn eglQueryDeviceAttribEXT(
     let Some(call) = Call::enter(EGL_QUERY_DEVICE_ATTRIB_EXT, EFFECT | LEAVES, 24) else {
         return driver(device, attribute, value);
     };
+    call.clear(8);
     call.put(0, device);
     call.put(8, attribute);
     call.put(16, value);
@@ -1954,6 +1998,7 @@ pub unsafe extern "C" fn eglQueryDeviceStringEXT(device: *mut c_void, name: i32)
     let Some(call) = Call::enter(EGL_QUERY_DEVICE_STRING_EXT, EFFECT | LEAVES, 12) else {
         return driver(device, name);
     };
+    call.clear(8);
     call.put(0, device);
     call.put(8, name);
     let call = call.publish();
@@ -1973,6 +2018,7 @@ pub unsafe extern "C" fn eglQueryDevicesEXT(
     let Some(call) = Call::enter(EGL_QUERY_DEVICES_EXT, EFFECT | LEAVES, 24) else {
         return driver(max_devices, devices, num_devices);
     };
+    call.clear(0);
     call.put(0, max_devices);
     call.put(8, devices);
     call.put(16, num_devices);
@@ -2000,6 +2046,7 @@ pub unsafe extern "C" fn eglQueryDisplayAttribEXT(
     let Some(call) = Call::enter(EGL_QUERY_DISPLAY_ATTRIB_EXT, EFFECT | LEAVES, 24) else {
         return driver(dpy, attribute, value);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, attribute);
     call.put(16, value);
@@ -2020,6 +2067,7 @@ pub unsafe extern "C" fn eglQueryDisplayAttribKHR(
     let Some(call) = Call::enter(EGL_QUERY_DISPLAY_ATTRIB_KHR, EFFECT | LEAVES, 24) else {
         return driver(dpy, name, value);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, name);
     call.put(16, value);
@@ -2040,6 +2088,7 @@ pub unsafe extern "C" fn eglQueryDisplayAttribNV(
     let Some(call) = Call::enter(EGL_QUERY_DISPLAY_ATTRIB_NV, EFFECT | LEAVES, 24) else {
         return driver(dpy, attribute, value);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, attribute);
     call.put(16, value);
@@ -2061,6 +2110,7 @@ pub unsafe extern "C" fn eglQueryDmaBufFormatsEXT(
     let Some(call) = Call::enter(EGL_QUERY_DMA_BUF_FORMATS_EXT, EFFECT | LEAVES, 32) else {
         return driver(dpy, max_formats, formats, num_formats);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, max_formats);
     call.put(16, formats);
@@ -2186,6 +2236,7 @@ pub unsafe extern "C" fn eglQueryOutputLayerAttribEXT(
     let Some(call) = Call::enter(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT, EFFECT | LEAVES, 32) else {
         return driver(dpy, layer, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, layer);
     call.put(16, attribute);
@@ -2207,6 +2258,7 @@ pub unsafe extern "C" fn eglQueryOutputLayerStringEXT(
     let Some(call) = Call::enter(EGL_QUERY_OUTPUT_LAYER_STRING_EXT, EFFECT | LEAVES, 20) else {
         return driver(dpy, layer, name);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, layer);
     call.put(16, name);
@@ -2228,6 +2280,7 @@ pub unsafe extern "C" fn eglQueryOutputPortAttribEXT(
     let Some(call) = Call::enter(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT, EFFECT | LEAVES, 32) else {
         return driver(dpy, port, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, port);
     call.put(16, attribute);
@@ -2249,6 +2302,7 @@ pub unsafe extern "C" fn eglQueryOutputPortStringEXT(
     let Some(call) = Call::enter(EGL_QUERY_OUTPUT_PORT_STRING_EXT, EFFECT | LEAVES, 20) else {
         return driver(dpy, port, name);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, port);
     call.put(16, name);
@@ -2270,6 +2324,7 @@ pub unsafe extern "C" fn eglQueryStreamAttribKHR(
     let Some(call) = Call::enter(EGL_QUERY_STREAM_ATTRIB_KHR, EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attribute);
@@ -2316,6 +2371,7 @@ pub unsafe extern "C" fn eglQueryStreamKHR(
     let Some(call) = Call::enter(EGL_QUERY_STREAM_KHR, EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attribute);
@@ -2373,6 +2429,7 @@ pub unsafe extern "C" fn eglQueryStreamTimeKHR(
     let Some(call) = Call::enter(EGL_QUERY_STREAM_TIME_KHR, EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attribute);
@@ -2395,6 +2452,7 @@ pub unsafe extern "C" fn eglQueryStreamu64KHR(
     let Some(call) = Call::enter(EGL_QUERY_STREAMU64_KHR, EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attribute);
@@ -2411,6 +2469,7 @@ pub unsafe extern "C" fn eglQueryString(dpy: *mut c_void, name: i32) -> *const c
     let Some(call) = Call::enter(EGL_QUERY_STRING, EFFECT | LEAVES, 12) else {
         return driver(dpy, name);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, name);
     let call = call.publish();
@@ -2445,6 +2504,7 @@ pub unsafe extern "C" fn eglQuerySupportedCompressionRatesEXT(
     ) else {
         return driver(dpy, config, attrib_list, rates, rate_size, num_rates);
     };
+    call.clear(32);
     call.put(0, dpy);
     call.put(8, config);
     call.put(16, attrib_list);
@@ -2476,6 +2536,7 @@ pub unsafe extern "C" fn eglQuerySurface(
     let Some(call) = Call::enter(EGL_QUERY_SURFACE, EFFECT | LEAVES, 32) else {
         return driver(dpy, surface, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, attribute);
@@ -2498,6 +2559,7 @@ pub unsafe extern "C" fn eglQuerySurface64KHR(
     let Some(call) = Call::enter(EGL_QUERY_SURFACE64_KHR, EFFECT | LEAVES, 32) else {
         return driver(dpy, surface, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, attribute);
@@ -2520,6 +2582,7 @@ pub unsafe extern "C" fn eglQuerySurfacePointerANGLE(
     let Some(call) = Call::enter(EGL_QUERY_SURFACE_POINTER_ANGLE, EFFECT | LEAVES, 32) else {
         return driver(dpy, surface, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, attribute);
@@ -2542,6 +2605,7 @@ pub unsafe extern "C" fn eglQueryWaylandBufferWL(
     let Some(call) = Call::enter(EGL_QUERY_WAYLAND_BUFFER_WL, EFFECT | LEAVES, 32) else {
         return driver(dpy, buffer, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, buffer);
     call.put(16, attribute);
@@ -2563,6 +2627,7 @@ pub unsafe extern "C" fn eglReleaseTexImage(
     let Some(call) = Call::enter(EGL_RELEASE_TEX_IMAGE, EFFECT | LEAVES, 20) else {
         return driver(dpy, surface, buffer);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, buffer);
@@ -2629,6 +2694,7 @@ pub unsafe extern "C" fn eglSetDamageRegionKHR(
     else {
         return driver(dpy, surface, rects, n_rects);
     };
+    call.clear(24);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, rects);
@@ -2650,6 +2716,7 @@ pub unsafe extern "C" fn eglSetStreamAttribKHR(
     let Some(call) = Call::enter(EGL_SET_STREAM_ATTRIB_KHR, EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attribute);
@@ -2681,6 +2748,7 @@ pub unsafe extern "C" fn eglSetStreamMetadataNV(
     else {
         return driver(dpy, stream, n, offset, size, data);
     };
+    call.clear(24);
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, n);
@@ -2699,6 +2767,7 @@ pub unsafe extern "C" fn eglSignalSyncKHR(dpy: *mut c_void, sync: *mut c_void, m
     let Some(call) = Call::enter(EGL_SIGNAL_SYNC_KHR, EFFECT | LEAVES, 20) else {
         return driver(dpy, sync, mode);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, mode);
@@ -2713,6 +2782,7 @@ pub unsafe extern "C" fn eglSignalSyncNV(sync: *mut c_void, mode: u32) -> u32 {
     let Some(call) = Call::enter(EGL_SIGNAL_SYNC_NV, EFFECT | LEAVES, 12) else {
         return driver(sync, mode);
     };
+    call.clear(8);
     call.put(0, sync);
     call.put(8, mode);
     let call = call.publish();
@@ -2939,6 +3009,7 @@ pub unsafe extern "C" fn eglStreamImageConsumerConnectNV(
     else {
         return driver(dpy, stream, num_modifiers, modifiers, attrib_list);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, num_modifiers);
@@ -3027,6 +3098,7 @@ pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
     else {
         return driver(dpy, surface, numRects, rects);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, numRects);
@@ -3051,6 +3123,7 @@ pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
     else {
         return driver(dpy, surface, numRects, rects);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, numRects);
@@ -3073,6 +3146,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
     let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
     let call = Call::enter_observing(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT, EFFECT | LEAVES, 28, &reads);
     let call = call.map(|call| {
+        call.clear(24);
         call.put(0, dpy);
         call.put(8, surface);
         call.put(16, rects);
@@ -3103,6 +3177,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
     let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
     let call = Call::enter_observing(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR, EFFECT | LEAVES, 28, &reads);
     let call = call.map(|call| {
+        call.clear(24);
         call.put(0, dpy);
         call.put(8, surface);
         call.put(16, rects);
@@ -3126,6 +3201,7 @@ pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32
     let Some(call) = Call::enter(EGL_SWAP_INTERVAL, EFFECT | LEAVES, 12) else {
         return driver(dpy, interval);
     };
+    call.clear(8);
     call.put(0, dpy);
     call.put(8, interval);
     let call = call.publish();
@@ -3219,6 +3295,7 @@ pub unsafe extern "C" fn eglWaitGL() -> u32 {
 pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
     let driver: unsafe extern "C" fn(i32) -> u32 = driver!(EGL_WAIT_NATIVE);
     let Some(call) = Call::enter(EGL_WAIT_NATIVE, LEAVES, 4) else { return driver(engine) };
+    call.clear(0);
     call.put(0, engine);
     let call = call.publish();
     let result = driver(engine);
@@ -3231,6 +3308,7 @@ pub unsafe extern "C" fn eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags:
     let Some(call) = Call::enter(EGL_WAIT_SYNC, LEAVES, 20) else {
         return driver(dpy, sync, flags);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, flags);
@@ -3246,6 +3324,7 @@ pub unsafe extern "C" fn eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, fla
     let Some(call) = Call::enter(EGL_WAIT_SYNC_KHR, LEAVES, 20) else {
         return driver(dpy, sync, flags);
     };
+    call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, flags);

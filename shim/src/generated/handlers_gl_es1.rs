@@ -57,6 +57,7 @@ pub unsafe extern "C" fn glClearColorx(red: i32, green: i32, blue: i32, alpha: i
 pub unsafe extern "C" fn glClearDepthx(depth: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_CLEAR_DEPTHX);
     let Some(call) = Call::enter(GL_CLEAR_DEPTHX, EFFECT, 4) else { return driver(depth) };
+    call.clear(0);
     call.put(0, depth);
     let call = call.publish();
     driver(depth);
@@ -68,6 +69,7 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
     let Some(call) = Call::enter(GL_CLIENT_ACTIVE_TEXTURE, EFFECT, 4) else {
         return driver(texture);
     };
+    call.clear(0);
     call.put(0, texture);
     let call = call.publish();
     driver(texture);
@@ -80,6 +82,7 @@ pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
     let Some(call) = Call::enter_observing(GL_CLIP_PLANEF, EFFECT, 16, &reads) else {
         return driver(p, eqn);
     };
+    call.clear(0);
     call.put(0, p);
     call.put(8, eqn);
     let call = call.publish_observing(16, &reads);
@@ -93,6 +96,7 @@ pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
     let Some(call) = Call::enter_observing(GL_CLIP_PLANEX, EFFECT, 16, &reads) else {
         return driver(plane, equation);
     };
+    call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
     let call = call.publish_observing(16, &reads);
@@ -119,6 +123,7 @@ pub unsafe extern "C" fn glColor4ub(red: u8, green: u8, blue: u8, alpha: u8) {
     let Some(call) = Call::enter(GL_COLOR4UB, EFFECT, 4) else {
         return driver(red, green, blue, alpha);
     };
+    call.clear(0);
     call.put(0, red);
     call.put(1, green);
     call.put(2, blue);
@@ -152,6 +157,7 @@ pub unsafe extern "C" fn glColorPointer(
     let Some(call) = Call::enter(GL_COLOR_POINTER, EFFECT, 24) else {
         return driver(size, r#type, stride, pointer);
     };
+    call.clear(8);
     call.put(0, size);
     call.put(4, r#type);
     call.put(8, stride);
@@ -174,6 +180,7 @@ pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
 pub unsafe extern "C" fn glDisableClientState(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_CLIENT_STATE);
     let Some(call) = Call::enter(GL_DISABLE_CLIENT_STATE, EFFECT, 4) else { return driver(array) };
+    call.clear(0);
     call.put(0, array);
     let call = call.publish();
     driver(array);
@@ -183,6 +190,7 @@ pub unsafe extern "C" fn glDisableClientState(array: u32) {
 pub unsafe extern "C" fn glEnableClientState(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_CLIENT_STATE);
     let Some(call) = Call::enter(GL_ENABLE_CLIENT_STATE, EFFECT, 4) else { return driver(array) };
+    call.clear(0);
     call.put(0, array);
     let call = call.publish();
     driver(array);
@@ -205,6 +213,7 @@ pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
     let Some(call) = Call::enter_observing(GL_FOGFV, EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
@@ -228,6 +237,7 @@ pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
     let Some(call) = Call::enter_observing(GL_FOGXV, EFFECT, 16, &reads) else {
         return driver(pname, param);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, param);
     let call = call.publish_observing(16, &reads);
@@ -268,6 +278,7 @@ pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
     let Some(call) = Call::enter(GL_GET_CLIP_PLANEF, EFFECT | LEAVES, 16) else {
         return driver(plane, equation);
     };
+    call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
     let call = call.publish();
@@ -281,6 +292,7 @@ pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
     let Some(call) = Call::enter(GL_GET_CLIP_PLANEX, EFFECT | LEAVES, 16) else {
         return driver(plane, equation);
     };
+    call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
     let call = call.publish();
@@ -294,6 +306,7 @@ pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
     let Some(call) = Call::enter(GL_GET_FIXEDV, EFFECT | LEAVES, 16) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish();
@@ -430,6 +443,7 @@ pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
     let Some(call) = Call::enter_observing(GL_LIGHT_MODELFV, EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
@@ -453,6 +467,7 @@ pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
     let Some(call) = Call::enter_observing(GL_LIGHT_MODELXV, EFFECT, 16, &reads) else {
         return driver(pname, param);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, param);
     let call = call.publish_observing(16, &reads);
@@ -463,6 +478,7 @@ pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
 pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_LIGHTF);
     let Some(call) = Call::enter(GL_LIGHTF, EFFECT, 12) else { return driver(light, pname, param) };
+    call.clear(8);
     call.put(0, light);
     call.put(4, pname);
     call.put(8, param);
@@ -488,6 +504,7 @@ pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
 pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_LIGHTX);
     let Some(call) = Call::enter(GL_LIGHTX, EFFECT, 12) else { return driver(light, pname, param) };
+    call.clear(8);
     call.put(0, light);
     call.put(4, pname);
     call.put(8, param);
@@ -513,6 +530,7 @@ pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
 pub unsafe extern "C" fn glLineWidthx(width: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_LINE_WIDTHX);
     let Some(call) = Call::enter(GL_LINE_WIDTHX, EFFECT, 4) else { return driver(width) };
+    call.clear(0);
     call.put(0, width);
     let call = call.publish();
     driver(width);
@@ -554,6 +572,7 @@ pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
 pub unsafe extern "C" fn glLogicOp(opcode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_LOGIC_OP);
     let Some(call) = Call::enter(GL_LOGIC_OP, EFFECT, 4) else { return driver(opcode) };
+    call.clear(0);
     call.put(0, opcode);
     let call = call.publish();
     driver(opcode);
@@ -565,6 +584,7 @@ pub unsafe extern "C" fn glMaterialf(face: u32, pname: u32, param: f32) {
     let Some(call) = Call::enter(GL_MATERIALF, EFFECT, 12) else {
         return driver(face, pname, param);
     };
+    call.clear(8);
     call.put(0, face);
     call.put(4, pname);
     call.put(8, param);
@@ -592,6 +612,7 @@ pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_MATERIALX, EFFECT, 12) else {
         return driver(face, pname, param);
     };
+    call.clear(8);
     call.put(0, face);
     call.put(4, pname);
     call.put(8, param);
@@ -617,6 +638,7 @@ pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) 
 pub unsafe extern "C" fn glMatrixMode(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_MODE);
     let Some(call) = Call::enter(GL_MATRIX_MODE, EFFECT, 4) else { return driver(mode) };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -652,6 +674,7 @@ pub unsafe extern "C" fn glMultiTexCoord4f(target: u32, s: f32, t: f32, r: f32, 
     let Some(call) = Call::enter(GL_MULTI_TEX_COORD4F, EFFECT, 20) else {
         return driver(target, s, t, r, q);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, s);
     call.put(8, t);
@@ -667,6 +690,7 @@ pub unsafe extern "C" fn glMultiTexCoord4x(texture: u32, s: i32, t: i32, r: i32,
     let Some(call) = Call::enter(GL_MULTI_TEX_COORD4X, EFFECT, 20) else {
         return driver(texture, s, t, r, q);
     };
+    call.clear(16);
     call.put(0, texture);
     call.put(4, s);
     call.put(8, t);
@@ -680,6 +704,7 @@ pub unsafe extern "C" fn glMultiTexCoord4x(texture: u32, s: i32, t: i32, r: i32,
 pub unsafe extern "C" fn glNormal3f(nx: f32, ny: f32, nz: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32) = driver!(GL_NORMAL3F);
     let Some(call) = Call::enter(GL_NORMAL3F, EFFECT, 12) else { return driver(nx, ny, nz) };
+    call.clear(8);
     call.put(0, nx);
     call.put(4, ny);
     call.put(8, nz);
@@ -691,6 +716,7 @@ pub unsafe extern "C" fn glNormal3f(nx: f32, ny: f32, nz: f32) {
 pub unsafe extern "C" fn glNormal3x(nx: i32, ny: i32, nz: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_NORMAL3X);
     let Some(call) = Call::enter(GL_NORMAL3X, EFFECT, 12) else { return driver(nx, ny, nz) };
+    call.clear(8);
     call.put(0, nx);
     call.put(4, ny);
     call.put(8, nz);
@@ -758,6 +784,7 @@ pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
     let Some(call) = Call::enter_observing(GL_POINT_PARAMETERFV, EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
@@ -783,6 +810,7 @@ pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
     let Some(call) = Call::enter_observing(GL_POINT_PARAMETERXV, EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
@@ -793,6 +821,7 @@ pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
 pub unsafe extern "C" fn glPointSize(size: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_POINT_SIZE);
     let Some(call) = Call::enter(GL_POINT_SIZE, EFFECT, 4) else { return driver(size) };
+    call.clear(0);
     call.put(0, size);
     let call = call.publish();
     driver(size);
@@ -802,6 +831,7 @@ pub unsafe extern "C" fn glPointSize(size: f32) {
 pub unsafe extern "C" fn glPointSizex(size: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_POINT_SIZEX);
     let Some(call) = Call::enter(GL_POINT_SIZEX, EFFECT, 4) else { return driver(size) };
+    call.clear(0);
     call.put(0, size);
     let call = call.publish();
     driver(size);
@@ -865,6 +895,7 @@ pub unsafe extern "C" fn glSampleCoveragex(value: i32, invert: u8) {
     let Some(call) = Call::enter(GL_SAMPLE_COVERAGEX, EFFECT, 5) else {
         return driver(value, invert);
     };
+    call.clear(0);
     call.put(0, value);
     call.put(4, invert);
     let call = call.publish();
@@ -875,6 +906,7 @@ pub unsafe extern "C" fn glSampleCoveragex(value: i32, invert: u8) {
 pub unsafe extern "C" fn glScalef(x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32) = driver!(GL_SCALEF);
     let Some(call) = Call::enter(GL_SCALEF, EFFECT, 12) else { return driver(x, y, z) };
+    call.clear(8);
     call.put(0, x);
     call.put(4, y);
     call.put(8, z);
@@ -886,6 +918,7 @@ pub unsafe extern "C" fn glScalef(x: f32, y: f32, z: f32) {
 pub unsafe extern "C" fn glScalex(x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_SCALEX);
     let Some(call) = Call::enter(GL_SCALEX, EFFECT, 12) else { return driver(x, y, z) };
+    call.clear(8);
     call.put(0, x);
     call.put(4, y);
     call.put(8, z);
@@ -897,6 +930,7 @@ pub unsafe extern "C" fn glScalex(x: i32, y: i32, z: i32) {
 pub unsafe extern "C" fn glShadeModel(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADE_MODEL);
     let Some(call) = Call::enter(GL_SHADE_MODEL, EFFECT, 4) else { return driver(mode) };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -913,6 +947,7 @@ pub unsafe extern "C" fn glTexCoordPointer(
     let Some(call) = Call::enter(GL_TEX_COORD_POINTER, EFFECT, 24) else {
         return driver(size, r#type, stride, pointer);
     };
+    call.clear(8);
     call.put(0, size);
     call.put(4, r#type);
     call.put(8, stride);
@@ -927,6 +962,7 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
     let Some(call) = Call::enter(GL_TEX_ENVF, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -954,6 +990,7 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_TEX_ENVI, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -981,6 +1018,7 @@ pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_TEX_ENVX, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -1008,6 +1046,7 @@ pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_TEX_PARAMETERX, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -1033,6 +1072,7 @@ pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *cons
 pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32) = driver!(GL_TRANSLATEF);
     let Some(call) = Call::enter(GL_TRANSLATEF, EFFECT, 12) else { return driver(x, y, z) };
+    call.clear(8);
     call.put(0, x);
     call.put(4, y);
     call.put(8, z);
@@ -1044,6 +1084,7 @@ pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
 pub unsafe extern "C" fn glTranslatex(x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_TRANSLATEX);
     let Some(call) = Call::enter(GL_TRANSLATEX, EFFECT, 12) else { return driver(x, y, z) };
+    call.clear(8);
     call.put(0, x);
     call.put(4, y);
     call.put(8, z);
@@ -1062,6 +1103,7 @@ pub unsafe extern "C" fn glVertexPointer(
     let Some(call) = Call::enter(GL_VERTEX_POINTER, EFFECT, 24) else {
         return driver(size, r#type, stride, pointer);
     };
+    call.clear(8);
     call.put(0, size);
     call.put(4, r#type);
     call.put(8, stride);

@@ -24,6 +24,7 @@ use crate::observe;
 pub unsafe extern "C" fn glActiveTexture(texture: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ACTIVE_TEXTURE);
     let Some(call) = Call::enter(GL_ACTIVE_TEXTURE, EFFECT, 4) else { return driver(texture) };
+    call.clear(0);
     call.put(0, texture);
     let call = call.publish();
     driver(texture);
@@ -119,6 +120,7 @@ pub unsafe extern "C" fn glBlendColor(red: f32, green: f32, blue: f32, alpha: f3
 pub unsafe extern "C" fn glBlendEquation(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BLEND_EQUATION);
     let Some(call) = Call::enter(GL_BLEND_EQUATION, EFFECT, 4) else { return driver(mode) };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -172,6 +174,8 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_v
     let Some(call) = Call::enter_observing(GL_BUFFER_DATA, EFFECT, 28, &reads) else {
         return driver(target, size, data, usage);
     };
+    call.clear(0);
+    call.clear(24);
     call.put(0, target);
     call.put(8, size);
     call.put(16, data);
@@ -193,6 +197,7 @@ pub unsafe extern "C" fn glBufferSubData(
     let Some(call) = Call::enter_observing(GL_BUFFER_SUB_DATA, EFFECT, 32, &reads) else {
         return driver(target, offset, size, data);
     };
+    call.clear(0);
     call.put(0, target);
     call.put(8, offset);
     call.put(16, size);
@@ -207,6 +212,7 @@ pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
     let Some(call) = Call::enter(GL_CHECK_FRAMEBUFFER_STATUS, EFFECT | LEAVES, 4) else {
         return driver(target);
     };
+    call.clear(0);
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
@@ -217,6 +223,7 @@ pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
 pub unsafe extern "C" fn glClear(mask: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_CLEAR);
     let Some(call) = Call::enter(GL_CLEAR, EFFECT, 4) else { return driver(mask) };
+    call.clear(0);
     call.put(0, mask);
     let call = call.publish();
     driver(mask);
@@ -240,6 +247,7 @@ pub unsafe extern "C" fn glClearColor(red: f32, green: f32, blue: f32, alpha: f3
 pub unsafe extern "C" fn glClearDepthf(d: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_CLEAR_DEPTHF);
     let Some(call) = Call::enter(GL_CLEAR_DEPTHF, EFFECT, 4) else { return driver(d) };
+    call.clear(0);
     call.put(0, d);
     let call = call.publish();
     driver(d);
@@ -249,6 +257,7 @@ pub unsafe extern "C" fn glClearDepthf(d: f32) {
 pub unsafe extern "C" fn glClearStencil(s: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_CLEAR_STENCIL);
     let Some(call) = Call::enter(GL_CLEAR_STENCIL, EFFECT, 4) else { return driver(s) };
+    call.clear(0);
     call.put(0, s);
     let call = call.publish();
     driver(s);
@@ -260,6 +269,7 @@ pub unsafe extern "C" fn glColorMask(red: u8, green: u8, blue: u8, alpha: u8) {
     let Some(call) = Call::enter(GL_COLOR_MASK, EFFECT, 4) else {
         return driver(red, green, blue, alpha);
     };
+    call.clear(0);
     call.put(0, red);
     call.put(1, green);
     call.put(2, blue);
@@ -272,6 +282,7 @@ pub unsafe extern "C" fn glColorMask(red: u8, green: u8, blue: u8, alpha: u8) {
 pub unsafe extern "C" fn glCompileShader(shader: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_COMPILE_SHADER);
     let Some(call) = Call::enter(GL_COMPILE_SHADER, EFFECT, 4) else { return driver(shader) };
+    call.clear(0);
     call.put(0, shader);
     let call = call.publish();
     driver(shader);
@@ -293,6 +304,7 @@ pub unsafe extern "C" fn glCompressedTexImage2D(
     let Some(call) = Call::enter(GL_COMPRESSED_TEX_IMAGE2D, EFFECT, 40) else {
         return driver(target, level, internalformat, width, height, border, imageSize, data);
     };
+    call.clear(24);
     call.put(0, target);
     call.put(4, level);
     call.put(8, internalformat);
@@ -404,6 +416,7 @@ pub unsafe extern "C" fn glCreateProgram() -> u32 {
 pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
     let driver: unsafe extern "C" fn(u32) -> u32 = driver!(GL_CREATE_SHADER);
     let Some(call) = Call::enter(GL_CREATE_SHADER, LEAVES, 4) else { return driver(r#type) };
+    call.clear(0);
     call.put(0, r#type);
     let call = call.publish();
     let result = driver(r#type);
@@ -414,6 +427,7 @@ pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
 pub unsafe extern "C" fn glCullFace(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_CULL_FACE);
     let Some(call) = Call::enter(GL_CULL_FACE, EFFECT, 4) else { return driver(mode) };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -426,6 +440,7 @@ pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
     let Some(call) = Call::enter_observing(GL_DELETE_BUFFERS, EFFECT, 16, &reads) else {
         return driver(n, buffers);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, buffers);
     let call = call.publish_observing(16, &reads);
@@ -439,6 +454,7 @@ pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) 
     let Some(call) = Call::enter_observing(GL_DELETE_FRAMEBUFFERS, EFFECT, 16, &reads) else {
         return driver(n, framebuffers);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, framebuffers);
     let call = call.publish_observing(16, &reads);
@@ -449,6 +465,7 @@ pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) 
 pub unsafe extern "C" fn glDeleteProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_PROGRAM);
     let Some(call) = Call::enter(GL_DELETE_PROGRAM, EFFECT, 4) else { return driver(program) };
+    call.clear(0);
     call.put(0, program);
     let call = call.publish();
     driver(program);
@@ -461,6 +478,7 @@ pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32
     let Some(call) = Call::enter_observing(GL_DELETE_RENDERBUFFERS, EFFECT, 16, &reads) else {
         return driver(n, renderbuffers);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, renderbuffers);
     let call = call.publish_observing(16, &reads);
@@ -471,6 +489,7 @@ pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32
 pub unsafe extern "C" fn glDeleteShader(shader: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_SHADER);
     let Some(call) = Call::enter(GL_DELETE_SHADER, EFFECT, 4) else { return driver(shader) };
+    call.clear(0);
     call.put(0, shader);
     let call = call.publish();
     driver(shader);
@@ -483,6 +502,7 @@ pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
     let Some(call) = Call::enter_observing(GL_DELETE_TEXTURES, EFFECT, 16, &reads) else {
         return driver(n, textures);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, textures);
     let call = call.publish_observing(16, &reads);
@@ -493,6 +513,7 @@ pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
 pub unsafe extern "C" fn glDepthFunc(func: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DEPTH_FUNC);
     let Some(call) = Call::enter(GL_DEPTH_FUNC, EFFECT, 4) else { return driver(func) };
+    call.clear(0);
     call.put(0, func);
     let call = call.publish();
     driver(func);
@@ -502,6 +523,7 @@ pub unsafe extern "C" fn glDepthFunc(func: u32) {
 pub unsafe extern "C" fn glDepthMask(flag: u8) {
     let driver: unsafe extern "C" fn(u8) = driver!(GL_DEPTH_MASK);
     let Some(call) = Call::enter(GL_DEPTH_MASK, EFFECT, 1) else { return driver(flag) };
+    call.clear(0);
     call.put(0, flag);
     let call = call.publish();
     driver(flag);
@@ -533,6 +555,7 @@ pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
 pub unsafe extern "C" fn glDisable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE);
     let Some(call) = Call::enter(GL_DISABLE, EFFECT, 4) else { return driver(cap) };
+    call.clear(0);
     call.put(0, cap);
     let call = call.publish();
     driver(cap);
@@ -544,6 +567,7 @@ pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
     let Some(call) = Call::enter(GL_DISABLE_VERTEX_ATTRIB_ARRAY, EFFECT, 4) else {
         return driver(index);
     };
+    call.clear(0);
     call.put(0, index);
     let call = call.publish();
     driver(index);
@@ -555,6 +579,7 @@ pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
     let Some(call) = Call::enter(GL_DRAW_ARRAYS, EFFECT, 12) else {
         return driver(mode, first, count);
     };
+    call.clear(8);
     call.put(0, mode);
     call.put(4, first);
     call.put(8, count);
@@ -573,6 +598,7 @@ pub unsafe extern "C" fn glDrawElements(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS, EFFECT, 24) else {
         return driver(mode, count, r#type, indices);
     };
+    call.clear(8);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -585,6 +611,7 @@ pub unsafe extern "C" fn glDrawElements(
 pub unsafe extern "C" fn glEnable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE);
     let Some(call) = Call::enter(GL_ENABLE, EFFECT, 4) else { return driver(cap) };
+    call.clear(0);
     call.put(0, cap);
     let call = call.publish();
     driver(cap);
@@ -596,6 +623,7 @@ pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
     let Some(call) = Call::enter(GL_ENABLE_VERTEX_ATTRIB_ARRAY, EFFECT, 4) else {
         return driver(index);
     };
+    call.clear(0);
     call.put(0, index);
     let call = call.publish();
     driver(index);
@@ -648,6 +676,7 @@ pub unsafe extern "C" fn glFramebufferTexture2D(
     let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE2D, EFFECT, 20) else {
         return driver(target, attachment, textarget, texture, level);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, textarget);
@@ -661,6 +690,7 @@ pub unsafe extern "C" fn glFramebufferTexture2D(
 pub unsafe extern "C" fn glFrontFace(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_FRONT_FACE);
     let Some(call) = Call::enter(GL_FRONT_FACE, EFFECT, 4) else { return driver(mode) };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -670,6 +700,7 @@ pub unsafe extern "C" fn glFrontFace(mode: u32) {
 pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_BUFFERS);
     let Some(call) = Call::enter(GL_GEN_BUFFERS, LEAVES, 16) else { return driver(n, buffers) };
+    call.clear(0);
     call.put(0, n);
     call.put(8, buffers);
     let call = call.publish();
@@ -683,6 +714,7 @@ pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_FRAMEBUFFERS, LEAVES, 16) else {
         return driver(n, framebuffers);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, framebuffers);
     let call = call.publish();
@@ -696,6 +728,7 @@ pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_RENDERBUFFERS, LEAVES, 16) else {
         return driver(n, renderbuffers);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, renderbuffers);
     let call = call.publish();
@@ -707,6 +740,7 @@ pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
 pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TEXTURES);
     let Some(call) = Call::enter(GL_GEN_TEXTURES, LEAVES, 16) else { return driver(n, textures) };
+    call.clear(0);
     call.put(0, n);
     call.put(8, textures);
     let call = call.publish();
@@ -718,6 +752,7 @@ pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP);
     let Some(call) = Call::enter(GL_GENERATE_MIPMAP, EFFECT, 4) else { return driver(target) };
+    call.clear(0);
     call.put(0, target);
     let call = call.publish();
     driver(target);
@@ -738,6 +773,7 @@ pub unsafe extern "C" fn glGetActiveAttrib(
     let Some(call) = Call::enter(GL_GET_ACTIVE_ATTRIB, EFFECT | LEAVES, 48) else {
         return driver(program, index, bufSize, length, size, r#type, name);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, index);
     call.put(8, bufSize);
@@ -770,6 +806,7 @@ pub unsafe extern "C" fn glGetActiveUniform(
     let Some(call) = Call::enter(GL_GET_ACTIVE_UNIFORM, EFFECT | LEAVES, 48) else {
         return driver(program, index, bufSize, length, size, r#type, name);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, index);
     call.put(8, bufSize);
@@ -823,6 +860,7 @@ pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const c_char) 
     else {
         return driver(program, name);
     };
+    call.clear(0);
     call.put(0, program);
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
@@ -836,6 +874,7 @@ pub unsafe extern "C" fn glGetBooleanv(pname: u32, data: *mut u8) {
     let Some(call) = Call::enter(GL_GET_BOOLEANV, EFFECT | LEAVES, 16) else {
         return driver(pname, data);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, data);
     let call = call.publish();
@@ -872,6 +911,7 @@ pub unsafe extern "C" fn glGetFloatv(pname: u32, data: *mut f32) {
     let Some(call) = Call::enter(GL_GET_FLOATV, EFFECT | LEAVES, 16) else {
         return driver(pname, data);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, data);
     let call = call.publish();
@@ -892,6 +932,7 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
     else {
         return driver(target, attachment, pname, params);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, pname);
@@ -907,6 +948,7 @@ pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
     let Some(call) = Call::enter(GL_GET_INTEGERV, EFFECT | LEAVES, 16) else {
         return driver(pname, data);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, data);
     let call = call.publish();
@@ -1044,6 +1086,7 @@ pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32
 pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
     let driver: unsafe extern "C" fn(u32) -> *const u8 = driver!(GL_GET_STRING);
     let Some(call) = Call::enter(GL_GET_STRING, EFFECT | LEAVES, 4) else { return driver(name) };
+    call.clear(0);
     call.put(0, name);
     let call = call.publish();
     let result = driver(name);
@@ -1087,6 +1130,7 @@ pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char)
     else {
         return driver(program, name);
     };
+    call.clear(0);
     call.put(0, program);
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
@@ -1181,6 +1225,7 @@ pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
 pub unsafe extern "C" fn glIsBuffer(buffer: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_BUFFER);
     let Some(call) = Call::enter(GL_IS_BUFFER, EFFECT | LEAVES, 4) else { return driver(buffer) };
+    call.clear(0);
     call.put(0, buffer);
     let call = call.publish();
     let result = driver(buffer);
@@ -1191,6 +1236,7 @@ pub unsafe extern "C" fn glIsBuffer(buffer: u32) -> u8 {
 pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_ENABLED);
     let Some(call) = Call::enter(GL_IS_ENABLED, EFFECT | LEAVES, 4) else { return driver(cap) };
+    call.clear(0);
     call.put(0, cap);
     let call = call.publish();
     let result = driver(cap);
@@ -1203,6 +1249,7 @@ pub unsafe extern "C" fn glIsFramebuffer(framebuffer: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_FRAMEBUFFER, EFFECT | LEAVES, 4) else {
         return driver(framebuffer);
     };
+    call.clear(0);
     call.put(0, framebuffer);
     let call = call.publish();
     let result = driver(framebuffer);
@@ -1213,6 +1260,7 @@ pub unsafe extern "C" fn glIsFramebuffer(framebuffer: u32) -> u8 {
 pub unsafe extern "C" fn glIsProgram(program: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_PROGRAM);
     let Some(call) = Call::enter(GL_IS_PROGRAM, EFFECT | LEAVES, 4) else { return driver(program) };
+    call.clear(0);
     call.put(0, program);
     let call = call.publish();
     let result = driver(program);
@@ -1225,6 +1273,7 @@ pub unsafe extern "C" fn glIsRenderbuffer(renderbuffer: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_RENDERBUFFER, EFFECT | LEAVES, 4) else {
         return driver(renderbuffer);
     };
+    call.clear(0);
     call.put(0, renderbuffer);
     let call = call.publish();
     let result = driver(renderbuffer);
@@ -1235,6 +1284,7 @@ pub unsafe extern "C" fn glIsRenderbuffer(renderbuffer: u32) -> u8 {
 pub unsafe extern "C" fn glIsShader(shader: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_SHADER);
     let Some(call) = Call::enter(GL_IS_SHADER, EFFECT | LEAVES, 4) else { return driver(shader) };
+    call.clear(0);
     call.put(0, shader);
     let call = call.publish();
     let result = driver(shader);
@@ -1245,6 +1295,7 @@ pub unsafe extern "C" fn glIsShader(shader: u32) -> u8 {
 pub unsafe extern "C" fn glIsTexture(texture: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_TEXTURE);
     let Some(call) = Call::enter(GL_IS_TEXTURE, EFFECT | LEAVES, 4) else { return driver(texture) };
+    call.clear(0);
     call.put(0, texture);
     let call = call.publish();
     let result = driver(texture);
@@ -1255,6 +1306,7 @@ pub unsafe extern "C" fn glIsTexture(texture: u32) -> u8 {
 pub unsafe extern "C" fn glLineWidth(width: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_LINE_WIDTH);
     let Some(call) = Call::enter(GL_LINE_WIDTH, EFFECT, 4) else { return driver(width) };
+    call.clear(0);
     call.put(0, width);
     let call = call.publish();
     driver(width);
@@ -1264,6 +1316,7 @@ pub unsafe extern "C" fn glLineWidth(width: f32) {
 pub unsafe extern "C" fn glLinkProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_LINK_PROGRAM);
     let Some(call) = Call::enter(GL_LINK_PROGRAM, EFFECT, 4) else { return driver(program) };
+    call.clear(0);
     call.put(0, program);
     let call = call.publish();
     driver(program);
@@ -1350,6 +1403,7 @@ pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
     let Some(call) = Call::enter(GL_SAMPLE_COVERAGE, EFFECT, 5) else {
         return driver(value, invert);
     };
+    call.clear(0);
     call.put(0, value);
     call.put(4, invert);
     let call = call.publish();
@@ -1385,6 +1439,9 @@ pub unsafe extern "C" fn glShaderBinary(
     let Some(call) = Call::enter_observing(GL_SHADER_BINARY, EFFECT, 36, &reads) else {
         return driver(count, shaders, binaryFormat, binary, length);
     };
+    call.clear(0);
+    call.clear(16);
+    call.clear(32);
     call.put(0, count);
     call.put(8, shaders);
     call.put(16, binaryFormat);
@@ -1422,6 +1479,7 @@ pub unsafe extern "C" fn glStencilFunc(func: u32, r#ref: i32, mask: u32) {
     let Some(call) = Call::enter(GL_STENCIL_FUNC, EFFECT, 12) else {
         return driver(func, r#ref, mask);
     };
+    call.clear(8);
     call.put(0, func);
     call.put(4, r#ref);
     call.put(8, mask);
@@ -1447,6 +1505,7 @@ pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, r#ref: i32,
 pub unsafe extern "C" fn glStencilMask(mask: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_STENCIL_MASK);
     let Some(call) = Call::enter(GL_STENCIL_MASK, EFFECT, 4) else { return driver(mask) };
+    call.clear(0);
     call.put(0, mask);
     let call = call.publish();
     driver(mask);
@@ -1470,6 +1529,7 @@ pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
     let Some(call) = Call::enter(GL_STENCIL_OP, EFFECT, 12) else {
         return driver(fail, zfail, zpass);
     };
+    call.clear(8);
     call.put(0, fail);
     call.put(4, zfail);
     call.put(8, zpass);
@@ -1537,6 +1597,7 @@ pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
     let Some(call) = Call::enter(GL_TEX_PARAMETERF, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -1564,6 +1625,7 @@ pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_TEX_PARAMETERI, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -1667,6 +1729,7 @@ pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i
 pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
     let driver: unsafe extern "C" fn(i32, f32, f32) = driver!(GL_UNIFORM2F);
     let Some(call) = Call::enter(GL_UNIFORM2F, EFFECT, 12) else { return driver(location, v0, v1) };
+    call.clear(8);
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
@@ -1692,6 +1755,7 @@ pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f
 pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_UNIFORM2I);
     let Some(call) = Call::enter(GL_UNIFORM2I, EFFECT, 12) else { return driver(location, v0, v1) };
+    call.clear(8);
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
@@ -1775,6 +1839,7 @@ pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v
     let Some(call) = Call::enter(GL_UNIFORM4F, EFFECT, 20) else {
         return driver(location, v0, v1, v2, v3);
     };
+    call.clear(16);
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
@@ -1804,6 +1869,7 @@ pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v
     let Some(call) = Call::enter(GL_UNIFORM4I, EFFECT, 20) else {
         return driver(location, v0, v1, v2, v3);
     };
+    call.clear(16);
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
@@ -1839,6 +1905,7 @@ pub unsafe extern "C" fn glUniformMatrix2fv(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2FV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -1859,6 +1926,7 @@ pub unsafe extern "C" fn glUniformMatrix3fv(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3FV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -1879,6 +1947,7 @@ pub unsafe extern "C" fn glUniformMatrix4fv(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4FV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -1891,6 +1960,7 @@ pub unsafe extern "C" fn glUniformMatrix4fv(
 pub unsafe extern "C" fn glUseProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_USE_PROGRAM);
     let Some(call) = Call::enter(GL_USE_PROGRAM, EFFECT, 4) else { return driver(program) };
+    call.clear(0);
     call.put(0, program);
     let call = call.publish();
     driver(program);
@@ -1900,6 +1970,7 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
 pub unsafe extern "C" fn glValidateProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_VALIDATE_PROGRAM);
     let Some(call) = Call::enter(GL_VALIDATE_PROGRAM, EFFECT, 4) else { return driver(program) };
+    call.clear(0);
     call.put(0, program);
     let call = call.publish();
     driver(program);
@@ -1922,6 +1993,7 @@ pub unsafe extern "C" fn glVertexAttrib1fv(index: u32, v: *const f32) {
     let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB1FV, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -1934,6 +2006,7 @@ pub unsafe extern "C" fn glVertexAttrib2f(index: u32, x: f32, y: f32) {
     let Some(call) = Call::enter(GL_VERTEX_ATTRIB2F, EFFECT, 12) else {
         return driver(index, x, y);
     };
+    call.clear(8);
     call.put(0, index);
     call.put(4, x);
     call.put(8, y);
@@ -1948,6 +2021,7 @@ pub unsafe extern "C" fn glVertexAttrib2fv(index: u32, v: *const f32) {
     let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB2FV, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -1975,6 +2049,7 @@ pub unsafe extern "C" fn glVertexAttrib3fv(index: u32, v: *const f32) {
     let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB3FV, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -1987,6 +2062,7 @@ pub unsafe extern "C" fn glVertexAttrib4f(index: u32, x: f32, y: f32, z: f32, w:
     let Some(call) = Call::enter(GL_VERTEX_ATTRIB4F, EFFECT, 20) else {
         return driver(index, x, y, z, w);
     };
+    call.clear(16);
     call.put(0, index);
     call.put(4, x);
     call.put(8, y);
@@ -2003,6 +2079,7 @@ pub unsafe extern "C" fn glVertexAttrib4fv(index: u32, v: *const f32) {
     let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB4FV, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -2023,6 +2100,8 @@ pub unsafe extern "C" fn glVertexAttribPointer(
     let Some(call) = Call::enter(GL_VERTEX_ATTRIB_POINTER, EFFECT, 32) else {
         return driver(index, size, r#type, normalized, stride, pointer);
     };
+    call.clear(8);
+    call.clear(16);
     call.put(0, index);
     call.put(4, size);
     call.put(8, r#type);

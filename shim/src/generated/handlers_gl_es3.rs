@@ -48,6 +48,7 @@ pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
     let Some(call) = Call::enter(GL_BEGIN_TRANSFORM_FEEDBACK, EFFECT, 4) else {
         return driver(primitiveMode);
     };
+    call.clear(0);
     call.put(0, primitiveMode);
     let call = call.publish();
     driver(primitiveMode);
@@ -59,6 +60,7 @@ pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) 
     let Some(call) = Call::enter(GL_BIND_BUFFER_BASE, EFFECT, 12) else {
         return driver(target, index, buffer);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, index);
     call.put(8, buffer);
@@ -78,6 +80,7 @@ pub unsafe extern "C" fn glBindBufferRange(
     let Some(call) = Call::enter(GL_BIND_BUFFER_RANGE, EFFECT, 32) else {
         return driver(target, index, buffer, offset, size);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, index);
     call.put(8, buffer);
@@ -102,6 +105,8 @@ pub unsafe extern "C" fn glBindImageTexture(
     let Some(call) = Call::enter(GL_BIND_IMAGE_TEXTURE, EFFECT, 28) else {
         return driver(unit, texture, level, layered, layer, access, format);
     };
+    call.clear(8);
+    call.clear(24);
     call.put(0, unit);
     call.put(4, texture);
     call.put(8, level);
@@ -119,6 +124,7 @@ pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
     let Some(call) = Call::enter(GL_BIND_PROGRAM_PIPELINE, EFFECT, 4) else {
         return driver(pipeline);
     };
+    call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
     driver(pipeline);
@@ -150,6 +156,7 @@ pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
 pub unsafe extern "C" fn glBindVertexArray(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY);
     let Some(call) = Call::enter(GL_BIND_VERTEX_ARRAY, EFFECT, 4) else { return driver(array) };
+    call.clear(0);
     call.put(0, array);
     let call = call.publish();
     driver(array);
@@ -166,6 +173,7 @@ pub unsafe extern "C" fn glBindVertexBuffer(
     let Some(call) = Call::enter(GL_BIND_VERTEX_BUFFER, EFFECT, 20) else {
         return driver(bindingindex, buffer, offset, stride);
     };
+    call.clear(16);
     call.put(0, bindingindex);
     call.put(4, buffer);
     call.put(8, offset);
@@ -188,6 +196,7 @@ pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, modeRGB: u32, modeAl
     let Some(call) = Call::enter(GL_BLEND_EQUATION_SEPARATEI, EFFECT, 12) else {
         return driver(buf, modeRGB, modeAlpha);
     };
+    call.clear(8);
     call.put(0, buf);
     call.put(4, modeRGB);
     call.put(8, modeAlpha);
@@ -217,6 +226,7 @@ pub unsafe extern "C" fn glBlendFuncSeparatei(
     let Some(call) = Call::enter(GL_BLEND_FUNC_SEPARATEI, EFFECT, 20) else {
         return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
+    call.clear(16);
     call.put(0, buf);
     call.put(4, srcRGB);
     call.put(8, dstRGB);
@@ -230,6 +240,7 @@ pub unsafe extern "C" fn glBlendFuncSeparatei(
 pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_FUNCI);
     let Some(call) = Call::enter(GL_BLEND_FUNCI, EFFECT, 12) else { return driver(buf, src, dst) };
+    call.clear(8);
     call.put(0, buf);
     call.put(4, src);
     call.put(8, dst);
@@ -331,6 +342,7 @@ pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout
     let Some(call) = Call::enter(GL_CLIENT_WAIT_SYNC, LEAVES, 24) else {
         return driver(sync, flags, timeout);
     };
+    call.clear(8);
     call.put(0, sync);
     call.put(8, flags);
     call.put(16, timeout);
@@ -504,6 +516,7 @@ pub unsafe extern "C" fn glCopyImageSubData(
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
         );
     };
+    call.clear(56);
     call.put(0, srcName);
     call.put(4, srcTarget);
     call.put(8, srcLevel);
@@ -543,6 +556,7 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
     let Some(call) = Call::enter(GL_COPY_TEX_SUB_IMAGE3D, EFFECT, 36) else {
         return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     };
+    call.clear(32);
     call.put(0, target);
     call.put(4, level);
     call.put(8, xoffset);
@@ -604,6 +618,7 @@ pub unsafe extern "C" fn glDebugMessageControl(
     let Some(call) = Call::enter_observing(GL_DEBUG_MESSAGE_CONTROL, EFFECT, 25, &reads) else {
         return driver(source, r#type, severity, count, ids, enabled);
     };
+    call.clear(24);
     call.put(0, source);
     call.put(4, r#type);
     call.put(8, severity);
@@ -630,6 +645,7 @@ pub unsafe extern "C" fn glDebugMessageInsert(
     let Some(call) = Call::enter_observing(GL_DEBUG_MESSAGE_INSERT, EFFECT, 32, &reads) else {
         return driver(source, r#type, id, severity, length, buf);
     };
+    call.clear(16);
     call.put(0, source);
     call.put(4, r#type);
     call.put(8, id);
@@ -647,6 +663,7 @@ pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32)
     let Some(call) = Call::enter_observing(GL_DELETE_PROGRAM_PIPELINES, EFFECT, 16, &reads) else {
         return driver(n, pipelines);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, pipelines);
     let call = call.publish_observing(16, &reads);
@@ -660,6 +677,7 @@ pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
     let Some(call) = Call::enter_observing(GL_DELETE_QUERIES, EFFECT, 16, &reads) else {
         return driver(n, ids);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, ids);
     let call = call.publish_observing(16, &reads);
@@ -673,6 +691,7 @@ pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
     let Some(call) = Call::enter_observing(GL_DELETE_SAMPLERS, EFFECT, 16, &reads) else {
         return driver(count, samplers);
     };
+    call.clear(0);
     call.put(0, count);
     call.put(8, samplers);
     let call = call.publish_observing(16, &reads);
@@ -696,6 +715,7 @@ pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
     else {
         return driver(n, ids);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, ids);
     let call = call.publish_observing(16, &reads);
@@ -709,6 +729,7 @@ pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
     let Some(call) = Call::enter_observing(GL_DELETE_VERTEX_ARRAYS, EFFECT, 16, &reads) else {
         return driver(n, arrays);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
     let call = call.publish_observing(16, &reads);
@@ -735,6 +756,7 @@ pub unsafe extern "C" fn glDispatchCompute(
     let Some(call) = Call::enter(GL_DISPATCH_COMPUTE, EFFECT, 12) else {
         return driver(num_groups_x, num_groups_y, num_groups_z);
     };
+    call.clear(8);
     call.put(0, num_groups_x);
     call.put(4, num_groups_y);
     call.put(8, num_groups_z);
@@ -759,6 +781,7 @@ pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: *const c_void
     let Some(call) = Call::enter(GL_DRAW_ARRAYS_INDIRECT, EFFECT, 16) else {
         return driver(mode, indirect);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, indirect);
     let call = call.publish();
@@ -791,6 +814,7 @@ pub unsafe extern "C" fn glDrawBuffers(n: i32, bufs: *const u32) {
     let Some(call) = Call::enter_observing(GL_DRAW_BUFFERS, EFFECT, 16, &reads) else {
         return driver(n, bufs);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, bufs);
     let call = call.publish_observing(16, &reads);
@@ -810,6 +834,8 @@ pub unsafe extern "C" fn glDrawElementsBaseVertex(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_BASE_VERTEX, EFFECT, 28) else {
         return driver(mode, count, r#type, indices, basevertex);
     };
+    call.clear(8);
+    call.clear(24);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -845,6 +871,8 @@ pub unsafe extern "C" fn glDrawElementsInstanced(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED, EFFECT, 28) else {
         return driver(mode, count, r#type, indices, instancecount);
     };
+    call.clear(8);
+    call.clear(24);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -868,6 +896,7 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertex(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX, EFFECT, 32) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex);
     };
+    call.clear(8);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -892,6 +921,7 @@ pub unsafe extern "C" fn glDrawRangeElements(
     let Some(call) = Call::enter(GL_DRAW_RANGE_ELEMENTS, EFFECT, 32) else {
         return driver(mode, start, end, count, r#type, indices);
     };
+    call.clear(16);
     call.put(0, mode);
     call.put(4, start);
     call.put(8, end);
@@ -917,6 +947,8 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
     let Some(call) = Call::enter(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX, EFFECT, 36) else {
         return driver(mode, start, end, count, r#type, indices, basevertex);
     };
+    call.clear(16);
+    call.clear(32);
     call.put(0, mode);
     call.put(4, start);
     call.put(8, end);
@@ -942,6 +974,7 @@ pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
 pub unsafe extern "C" fn glEndQuery(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_END_QUERY);
     let Some(call) = Call::enter(GL_END_QUERY, EFFECT, 4) else { return driver(target) };
+    call.clear(0);
     call.put(0, target);
     let call = call.publish();
     driver(target);
@@ -972,6 +1005,7 @@ pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, le
     let Some(call) = Call::enter(GL_FLUSH_MAPPED_BUFFER_RANGE, EFFECT, 24) else {
         return driver(target, offset, length);
     };
+    call.clear(0);
     call.put(0, target);
     call.put(8, offset);
     call.put(16, length);
@@ -985,6 +1019,7 @@ pub unsafe extern "C" fn glFramebufferParameteri(target: u32, pname: u32, param:
     let Some(call) = Call::enter(GL_FRAMEBUFFER_PARAMETERI, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -1024,6 +1059,7 @@ pub unsafe extern "C" fn glFramebufferTextureLayer(
     let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE_LAYER, EFFECT, 20) else {
         return driver(target, attachment, texture, level, layer);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
@@ -1039,6 +1075,7 @@ pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_PROGRAM_PIPELINES, LEAVES, 16) else {
         return driver(n, pipelines);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, pipelines);
     let call = call.publish();
@@ -1050,6 +1087,7 @@ pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
 pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES);
     let Some(call) = Call::enter(GL_GEN_QUERIES, LEAVES, 16) else { return driver(n, ids) };
+    call.clear(0);
     call.put(0, n);
     call.put(8, ids);
     let call = call.publish();
@@ -1063,6 +1101,7 @@ pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_SAMPLERS, LEAVES, 16) else {
         return driver(count, samplers);
     };
+    call.clear(0);
     call.put(0, count);
     call.put(8, samplers);
     let call = call.publish();
@@ -1076,6 +1115,7 @@ pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_TRANSFORM_FEEDBACKS, LEAVES, 16) else {
         return driver(n, ids);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, ids);
     let call = call.publish();
@@ -1089,6 +1129,7 @@ pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_VERTEX_ARRAYS, LEAVES, 16) else {
         return driver(n, arrays);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
     let call = call.publish();
@@ -1109,6 +1150,7 @@ pub unsafe extern "C" fn glGetActiveUniformBlockName(
     let Some(call) = Call::enter(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME, EFFECT | LEAVES, 32) else {
         return driver(program, uniformBlockIndex, bufSize, length, uniformBlockName);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, uniformBlockIndex);
     call.put(8, bufSize);
@@ -1132,6 +1174,7 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(
     let Some(call) = Call::enter(GL_GET_ACTIVE_UNIFORM_BLOCKIV, EFFECT | LEAVES, 24) else {
         return driver(program, uniformBlockIndex, pname, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, uniformBlockIndex);
     call.put(8, pname);
@@ -1156,6 +1199,7 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
     else {
         return driver(program, uniformCount, uniformIndices, pname, params);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, uniformCount);
     call.put(8, uniformIndices);
@@ -1262,6 +1306,7 @@ pub unsafe extern "C" fn glGetFragDataLocation(program: u32, name: *const c_char
     else {
         return driver(program, name);
     };
+    call.clear(0);
     call.put(0, program);
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
@@ -1314,6 +1359,7 @@ pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
     let Some(call) = Call::enter(GL_GET_INTEGER64V, EFFECT | LEAVES, 16) else {
         return driver(pname, data);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, data);
     let call = call.publish();
@@ -1385,6 +1431,7 @@ pub unsafe extern "C" fn glGetObjectLabel(
     let Some(call) = Call::enter(GL_GET_OBJECT_LABEL, EFFECT | LEAVES, 32) else {
         return driver(identifier, name, bufSize, length, label);
     };
+    call.clear(8);
     call.put(0, identifier);
     call.put(4, name);
     call.put(8, bufSize);
@@ -1407,6 +1454,7 @@ pub unsafe extern "C" fn glGetObjectPtrLabel(
     let Some(call) = Call::enter(GL_GET_OBJECT_PTR_LABEL, EFFECT | LEAVES, 32) else {
         return driver(ptr, bufSize, length, label);
     };
+    call.clear(8);
     call.put(0, ptr);
     call.put(8, bufSize);
     call.put(16, length);
@@ -1422,6 +1470,7 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
     let Some(call) = Call::enter(GL_GET_POINTERV, EFFECT | LEAVES, 16) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish();
@@ -1471,6 +1520,7 @@ pub unsafe extern "C" fn glGetProgramInterfaceiv(
     let Some(call) = Call::enter(GL_GET_PROGRAM_INTERFACEIV, EFFECT | LEAVES, 24) else {
         return driver(program, programInterface, pname, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, programInterface);
     call.put(8, pname);
@@ -1602,6 +1652,7 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
     else {
         return driver(program, programInterface, index, propCount, props, count, length, params);
     };
+    call.clear(24);
     call.put(0, program);
     call.put(4, programInterface);
     call.put(8, index);
@@ -1762,6 +1813,7 @@ pub unsafe extern "C" fn glGetTexLevelParameterfv(
     let Some(call) = Call::enter(GL_GET_TEX_LEVEL_PARAMETERFV, EFFECT | LEAVES, 24) else {
         return driver(target, level, pname, params);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, level);
     call.put(8, pname);
@@ -1783,6 +1835,7 @@ pub unsafe extern "C" fn glGetTexLevelParameteriv(
     let Some(call) = Call::enter(GL_GET_TEX_LEVEL_PARAMETERIV, EFFECT | LEAVES, 24) else {
         return driver(target, level, pname, params);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, level);
     call.put(8, pname);
@@ -1835,6 +1888,7 @@ pub unsafe extern "C" fn glGetTransformFeedbackVarying(
     let Some(call) = Call::enter(GL_GET_TRANSFORM_FEEDBACK_VARYING, EFFECT | LEAVES, 48) else {
         return driver(program, index, bufSize, length, size, r#type, name);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, index);
     call.put(8, bufSize);
@@ -1864,6 +1918,7 @@ pub unsafe extern "C" fn glGetUniformBlockIndex(
     else {
         return driver(program, uniformBlockName);
     };
+    call.clear(0);
     call.put(0, program);
     call.put(8, uniformBlockName);
     let call = call.publish_observing(16, &reads);
@@ -1946,6 +2001,7 @@ pub unsafe extern "C" fn glGetnUniformfv(
     let Some(call) = Call::enter(GL_GETN_UNIFORMFV, EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, bufSize);
@@ -1966,6 +2022,7 @@ pub unsafe extern "C" fn glGetnUniformiv(
     let Some(call) = Call::enter(GL_GETN_UNIFORMIV, EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, bufSize);
@@ -1986,6 +2043,7 @@ pub unsafe extern "C" fn glGetnUniformuiv(
     let Some(call) = Call::enter(GL_GETN_UNIFORMUIV, EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, bufSize);
@@ -2060,6 +2118,7 @@ pub unsafe extern "C" fn glIsProgramPipeline(pipeline: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_PROGRAM_PIPELINE, EFFECT | LEAVES, 4) else {
         return driver(pipeline);
     };
+    call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
     let result = driver(pipeline);
@@ -2070,6 +2129,7 @@ pub unsafe extern "C" fn glIsProgramPipeline(pipeline: u32) -> u8 {
 pub unsafe extern "C" fn glIsQuery(id: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_QUERY);
     let Some(call) = Call::enter(GL_IS_QUERY, EFFECT | LEAVES, 4) else { return driver(id) };
+    call.clear(0);
     call.put(0, id);
     let call = call.publish();
     let result = driver(id);
@@ -2080,6 +2140,7 @@ pub unsafe extern "C" fn glIsQuery(id: u32) -> u8 {
 pub unsafe extern "C" fn glIsSampler(sampler: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_SAMPLER);
     let Some(call) = Call::enter(GL_IS_SAMPLER, EFFECT | LEAVES, 4) else { return driver(sampler) };
+    call.clear(0);
     call.put(0, sampler);
     let call = call.publish();
     let result = driver(sampler);
@@ -2102,6 +2163,7 @@ pub unsafe extern "C" fn glIsTransformFeedback(id: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_TRANSFORM_FEEDBACK, EFFECT | LEAVES, 4) else {
         return driver(id);
     };
+    call.clear(0);
     call.put(0, id);
     let call = call.publish();
     let result = driver(id);
@@ -2114,6 +2176,7 @@ pub unsafe extern "C" fn glIsVertexArray(array: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_VERTEX_ARRAY, EFFECT | LEAVES, 4) else {
         return driver(array);
     };
+    call.clear(0);
     call.put(0, array);
     let call = call.publish();
     let result = driver(array);
@@ -2132,6 +2195,8 @@ pub unsafe extern "C" fn glMapBufferRange(
     let Some(call) = Call::enter(GL_MAP_BUFFER_RANGE, LEAVES, 28) else {
         return driver(target, offset, length, access);
     };
+    call.clear(0);
+    call.clear(24);
     call.put(0, target);
     call.put(8, offset);
     call.put(16, length);
@@ -2145,6 +2210,7 @@ pub unsafe extern "C" fn glMapBufferRange(
 pub unsafe extern "C" fn glMemoryBarrier(barriers: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MEMORY_BARRIER);
     let Some(call) = Call::enter(GL_MEMORY_BARRIER, EFFECT, 4) else { return driver(barriers) };
+    call.clear(0);
     call.put(0, barriers);
     let call = call.publish();
     driver(barriers);
@@ -2156,6 +2222,7 @@ pub unsafe extern "C" fn glMemoryBarrierByRegion(barriers: u32) {
     let Some(call) = Call::enter(GL_MEMORY_BARRIER_BY_REGION, EFFECT, 4) else {
         return driver(barriers);
     };
+    call.clear(0);
     call.put(0, barriers);
     let call = call.publish();
     driver(barriers);
@@ -2165,6 +2232,7 @@ pub unsafe extern "C" fn glMemoryBarrierByRegion(barriers: u32) {
 pub unsafe extern "C" fn glMinSampleShading(value: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_MIN_SAMPLE_SHADING);
     let Some(call) = Call::enter(GL_MIN_SAMPLE_SHADING, EFFECT, 4) else { return driver(value) };
+    call.clear(0);
     call.put(0, value);
     let call = call.publish();
     driver(value);
@@ -2186,6 +2254,7 @@ pub unsafe extern "C" fn glObjectLabel(
     let Some(call) = Call::enter_observing(GL_OBJECT_LABEL, EFFECT, 24, &reads) else {
         return driver(identifier, name, length, label);
     };
+    call.clear(8);
     call.put(0, identifier);
     call.put(4, name);
     call.put(8, length);
@@ -2206,6 +2275,7 @@ pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label
     let Some(call) = Call::enter_observing(GL_OBJECT_PTR_LABEL, EFFECT, 24, &reads) else {
         return driver(ptr, length, label);
     };
+    call.clear(8);
     call.put(0, ptr);
     call.put(8, length);
     call.put(16, label);
@@ -2281,6 +2351,7 @@ pub unsafe extern "C" fn glProgramBinary(
     let Some(call) = Call::enter_observing(GL_PROGRAM_BINARY, EFFECT, 20, &reads) else {
         return driver(program, binaryFormat, binary, length);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, binaryFormat);
     call.put(8, binary);
@@ -2295,6 +2366,7 @@ pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i3
     let Some(call) = Call::enter(GL_PROGRAM_PARAMETERI, EFFECT, 12) else {
         return driver(program, pname, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, pname);
     call.put(8, value);
@@ -2308,6 +2380,7 @@ pub unsafe extern "C" fn glProgramUniform1f(program: u32, location: i32, v0: f32
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1F, EFFECT, 12) else {
         return driver(program, location, v0);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -2327,6 +2400,7 @@ pub unsafe extern "C" fn glProgramUniform1fv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1FV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2341,6 +2415,7 @@ pub unsafe extern "C" fn glProgramUniform1i(program: u32, location: i32, v0: i32
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1I, EFFECT, 12) else {
         return driver(program, location, v0);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -2360,6 +2435,7 @@ pub unsafe extern "C" fn glProgramUniform1iv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1IV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2374,6 +2450,7 @@ pub unsafe extern "C" fn glProgramUniform1ui(program: u32, location: i32, v0: u3
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1UI, EFFECT, 12) else {
         return driver(program, location, v0);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -2393,6 +2470,7 @@ pub unsafe extern "C" fn glProgramUniform1uiv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1UIV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2427,6 +2505,7 @@ pub unsafe extern "C" fn glProgramUniform2fv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2FV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2461,6 +2540,7 @@ pub unsafe extern "C" fn glProgramUniform2iv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2IV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2495,6 +2575,7 @@ pub unsafe extern "C" fn glProgramUniform2uiv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2UIV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2515,6 +2596,7 @@ pub unsafe extern "C" fn glProgramUniform3f(
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3F, EFFECT, 20) else {
         return driver(program, location, v0, v1, v2);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -2536,6 +2618,7 @@ pub unsafe extern "C" fn glProgramUniform3fv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3FV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2556,6 +2639,7 @@ pub unsafe extern "C" fn glProgramUniform3i(
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3I, EFFECT, 20) else {
         return driver(program, location, v0, v1, v2);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -2577,6 +2661,7 @@ pub unsafe extern "C" fn glProgramUniform3iv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3IV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2597,6 +2682,7 @@ pub unsafe extern "C" fn glProgramUniform3ui(
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3UI, EFFECT, 20) else {
         return driver(program, location, v0, v1, v2);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -2618,6 +2704,7 @@ pub unsafe extern "C" fn glProgramUniform3uiv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3UIV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2661,6 +2748,7 @@ pub unsafe extern "C" fn glProgramUniform4fv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4FV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2704,6 +2792,7 @@ pub unsafe extern "C" fn glProgramUniform4iv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4IV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2747,6 +2836,7 @@ pub unsafe extern "C" fn glProgramUniform4uiv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4UIV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2769,6 +2859,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX2FV, EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2793,6 +2884,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2817,6 +2909,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2840,6 +2933,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX3FV, EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2864,6 +2958,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2888,6 +2983,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2911,6 +3007,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fv(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX4FV, EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2935,6 +3032,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2959,6 +3057,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -2984,6 +3083,7 @@ pub unsafe extern "C" fn glPushDebugGroup(
     let Some(call) = Call::enter_observing(GL_PUSH_DEBUG_GROUP, EFFECT, 24, &reads) else {
         return driver(source, id, length, message);
     };
+    call.clear(8);
     call.put(0, source);
     call.put(4, id);
     call.put(8, length);
@@ -2996,6 +3096,7 @@ pub unsafe extern "C" fn glPushDebugGroup(
 pub unsafe extern "C" fn glReadBuffer(src: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_READ_BUFFER);
     let Some(call) = Call::enter(GL_READ_BUFFER, EFFECT, 4) else { return driver(src) };
+    call.clear(0);
     call.put(0, src);
     let call = call.publish();
     driver(src);
@@ -3017,6 +3118,7 @@ pub unsafe extern "C" fn glReadnPixels(
     let Some(call) = Call::enter(GL_READN_PIXELS, EFFECT, 40) else {
         return driver(x, y, width, height, format, r#type, bufSize, data);
     };
+    call.clear(24);
     call.put(0, x);
     call.put(4, y);
     call.put(8, width);
@@ -3042,6 +3144,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(
     let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE, EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalformat);
@@ -3105,6 +3208,7 @@ pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f3
     let Some(call) = Call::enter(GL_SAMPLER_PARAMETERF, EFFECT, 12) else {
         return driver(sampler, pname, param);
     };
+    call.clear(8);
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
@@ -3132,6 +3236,7 @@ pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i3
     let Some(call) = Call::enter(GL_SAMPLER_PARAMETERI, EFFECT, 12) else {
         return driver(sampler, pname, param);
     };
+    call.clear(8);
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
@@ -3159,6 +3264,7 @@ pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u
     let Some(call) = Call::enter(GL_TEX_BUFFER, EFFECT, 12) else {
         return driver(target, internalformat, buffer);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, internalformat);
     call.put(8, buffer);
@@ -3178,6 +3284,7 @@ pub unsafe extern "C" fn glTexBufferRange(
     let Some(call) = Call::enter(GL_TEX_BUFFER_RANGE, EFFECT, 32) else {
         return driver(target, internalformat, buffer, offset, size);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, internalformat);
     call.put(8, buffer);
@@ -3216,6 +3323,7 @@ pub unsafe extern "C" fn glTexImage3D(
             pixels,
         );
     };
+    call.clear(32);
     call.put(0, target);
     call.put(4, level);
     call.put(8, internalformat);
@@ -3270,6 +3378,7 @@ pub unsafe extern "C" fn glTexStorage2D(
     let Some(call) = Call::enter(GL_TEX_STORAGE2D, EFFECT, 20) else {
         return driver(target, levels, internalformat, width, height);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, levels);
     call.put(8, internalformat);
@@ -3293,6 +3402,7 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
     let Some(call) = Call::enter(GL_TEX_STORAGE2D_MULTISAMPLE, EFFECT, 21) else {
         return driver(target, samples, internalformat, width, height, fixedsamplelocations);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalformat);
@@ -3341,6 +3451,7 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
     let Some(call) = Call::enter(GL_TEX_STORAGE3D_MULTISAMPLE, EFFECT, 25) else {
         return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
     };
+    call.clear(24);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalformat);
@@ -3413,6 +3524,7 @@ pub unsafe extern "C" fn glTransformFeedbackVaryings(
     else {
         return driver(program, count, varyings, bufferMode);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, count);
     call.put(8, varyings);
@@ -3451,6 +3563,7 @@ pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
     let Some(call) = Call::enter(GL_UNIFORM2UI, EFFECT, 12) else {
         return driver(location, v0, v1);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
@@ -3506,6 +3619,7 @@ pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, 
     let Some(call) = Call::enter(GL_UNIFORM4UI, EFFECT, 20) else {
         return driver(location, v0, v1, v2, v3);
     };
+    call.clear(16);
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
@@ -3539,6 +3653,7 @@ pub unsafe extern "C" fn glUniformBlockBinding(
     let Some(call) = Call::enter(GL_UNIFORM_BLOCK_BINDING, EFFECT, 12) else {
         return driver(program, uniformBlockIndex, uniformBlockBinding);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, uniformBlockIndex);
     call.put(8, uniformBlockBinding);
@@ -3558,6 +3673,7 @@ pub unsafe extern "C" fn glUniformMatrix2x3fv(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2X3FV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -3578,6 +3694,7 @@ pub unsafe extern "C" fn glUniformMatrix2x4fv(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2X4FV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -3598,6 +3715,7 @@ pub unsafe extern "C" fn glUniformMatrix3x2fv(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3X2FV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -3618,6 +3736,7 @@ pub unsafe extern "C" fn glUniformMatrix3x4fv(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3X4FV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -3638,6 +3757,7 @@ pub unsafe extern "C" fn glUniformMatrix4x2fv(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4X2FV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -3658,6 +3778,7 @@ pub unsafe extern "C" fn glUniformMatrix4x3fv(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4X3FV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -3672,6 +3793,7 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     let Some(call) = Call::enter(GL_UNMAP_BUFFER, EFFECT | LEAVES, 4) else {
         return driver(target);
     };
+    call.clear(0);
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
@@ -3684,6 +3806,7 @@ pub unsafe extern "C" fn glUseProgramStages(pipeline: u32, stages: u32, program:
     let Some(call) = Call::enter(GL_USE_PROGRAM_STAGES, EFFECT, 12) else {
         return driver(pipeline, stages, program);
     };
+    call.clear(8);
     call.put(0, pipeline);
     call.put(4, stages);
     call.put(8, program);
@@ -3697,6 +3820,7 @@ pub unsafe extern "C" fn glValidateProgramPipeline(pipeline: u32) {
     let Some(call) = Call::enter(GL_VALIDATE_PROGRAM_PIPELINE, EFFECT, 4) else {
         return driver(pipeline);
     };
+    call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
     driver(pipeline);
@@ -3738,6 +3862,8 @@ pub unsafe extern "C" fn glVertexAttribFormat(
     let Some(call) = Call::enter(GL_VERTEX_ATTRIB_FORMAT, EFFECT, 20) else {
         return driver(attribindex, size, r#type, normalized, relativeoffset);
     };
+    call.clear(8);
+    call.clear(16);
     call.put(0, attribindex);
     call.put(4, size);
     call.put(8, r#type);
@@ -3753,6 +3879,7 @@ pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w
     let Some(call) = Call::enter(GL_VERTEX_ATTRIB_I4I, EFFECT, 20) else {
         return driver(index, x, y, z, w);
     };
+    call.clear(16);
     call.put(0, index);
     call.put(4, x);
     call.put(8, y);
@@ -3769,6 +3896,7 @@ pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
     let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB_I4IV, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -3781,6 +3909,7 @@ pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, 
     let Some(call) = Call::enter(GL_VERTEX_ATTRIB_I4UI, EFFECT, 20) else {
         return driver(index, x, y, z, w);
     };
+    call.clear(16);
     call.put(0, index);
     call.put(4, x);
     call.put(8, y);
@@ -3797,6 +3926,7 @@ pub unsafe extern "C" fn glVertexAttribI4uiv(index: u32, v: *const u32) {
     let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB_I4UIV, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -3862,6 +3992,7 @@ pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64)
     let Some(call) = Call::enter(GL_WAIT_SYNC, LEAVES, 24) else {
         return driver(sync, flags, timeout);
     };
+    call.clear(8);
     call.put(0, sync);
     call.put(8, flags);
     call.put(16, timeout);

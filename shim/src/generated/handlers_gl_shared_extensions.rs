@@ -27,6 +27,8 @@ pub unsafe extern "C" fn glAcquireKeyedMutexWin32EXT(memory: u32, key: u64, time
     let Some(call) = Call::enter(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT, LEAVES, 20) else {
         return driver(memory, key, timeout);
     };
+    call.clear(0);
+    call.clear(16);
     call.put(0, memory);
     call.put(8, key);
     call.put(16, timeout);
@@ -98,6 +100,7 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexedEXT(
     else {
         return driver(program, colorNumber, index, name);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, colorNumber);
     call.put(8, index);
@@ -124,6 +127,7 @@ pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
     let Some(call) = Call::enter(GL_BIND_PROGRAM_PIPELINE_EXT, EFFECT, 4) else {
         return driver(pipeline);
     };
+    call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
     driver(pipeline);
@@ -145,6 +149,7 @@ pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
 pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY_OES);
     let Some(call) = Call::enter(GL_BIND_VERTEX_ARRAY_OES, EFFECT, 4) else { return driver(array) };
+    call.clear(0);
     call.put(0, array);
     let call = call.publish();
     driver(array);
@@ -162,6 +167,7 @@ pub unsafe extern "C" fn glBlendBarrierKHR() {
 pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BLEND_EQUATION_OES);
     let Some(call) = Call::enter(GL_BLEND_EQUATION_OES, EFFECT, 4) else { return driver(mode) };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -185,6 +191,7 @@ pub unsafe extern "C" fn glBlendEquationSeparateiEXT(buf: u32, modeRGB: u32, mod
     let Some(call) = Call::enter(GL_BLEND_EQUATION_SEPARATEI_EXT, EFFECT, 12) else {
         return driver(buf, modeRGB, modeAlpha);
     };
+    call.clear(8);
     call.put(0, buf);
     call.put(4, modeRGB);
     call.put(8, modeAlpha);
@@ -198,6 +205,7 @@ pub unsafe extern "C" fn glBlendEquationSeparateiOES(buf: u32, modeRGB: u32, mod
     let Some(call) = Call::enter(GL_BLEND_EQUATION_SEPARATEI_OES, EFFECT, 12) else {
         return driver(buf, modeRGB, modeAlpha);
     };
+    call.clear(8);
     call.put(0, buf);
     call.put(4, modeRGB);
     call.put(8, modeAlpha);
@@ -261,6 +269,7 @@ pub unsafe extern "C" fn glBlendFuncSeparateiEXT(
     let Some(call) = Call::enter(GL_BLEND_FUNC_SEPARATEI_EXT, EFFECT, 20) else {
         return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
+    call.clear(16);
     call.put(0, buf);
     call.put(4, srcRGB);
     call.put(8, dstRGB);
@@ -283,6 +292,7 @@ pub unsafe extern "C" fn glBlendFuncSeparateiOES(
     let Some(call) = Call::enter(GL_BLEND_FUNC_SEPARATEI_OES, EFFECT, 20) else {
         return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
+    call.clear(16);
     call.put(0, buf);
     call.put(4, srcRGB);
     call.put(8, dstRGB);
@@ -298,6 +308,7 @@ pub unsafe extern "C" fn glBlendFunciEXT(buf: u32, src: u32, dst: u32) {
     let Some(call) = Call::enter(GL_BLEND_FUNCI_EXT, EFFECT, 12) else {
         return driver(buf, src, dst);
     };
+    call.clear(8);
     call.put(0, buf);
     call.put(4, src);
     call.put(8, dst);
@@ -311,6 +322,7 @@ pub unsafe extern "C" fn glBlendFunciOES(buf: u32, src: u32, dst: u32) {
     let Some(call) = Call::enter(GL_BLEND_FUNCI_OES, EFFECT, 12) else {
         return driver(buf, src, dst);
     };
+    call.clear(8);
     call.put(0, buf);
     call.put(4, src);
     call.put(8, dst);
@@ -404,6 +416,8 @@ pub unsafe extern "C" fn glBufferStorageEXT(
     let Some(call) = Call::enter_observing(GL_BUFFER_STORAGE_EXT, EFFECT, 28, &reads) else {
         return driver(target, size, data, flags);
     };
+    call.clear(0);
+    call.clear(24);
     call.put(0, target);
     call.put(8, size);
     call.put(16, data);
@@ -425,6 +439,8 @@ pub unsafe extern "C" fn glBufferStorageExternalEXT(
     let Some(call) = Call::enter(GL_BUFFER_STORAGE_EXTERNAL_EXT, EFFECT, 36) else {
         return driver(target, offset, size, clientBuffer, flags);
     };
+    call.clear(0);
+    call.clear(32);
     call.put(0, target);
     call.put(8, offset);
     call.put(16, size);
@@ -440,6 +456,8 @@ pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory:
     let Some(call) = Call::enter(GL_BUFFER_STORAGE_MEM_EXT, EFFECT, 32) else {
         return driver(target, size, memory, offset);
     };
+    call.clear(0);
+    call.clear(16);
     call.put(0, target);
     call.put(8, size);
     call.put(16, memory);
@@ -454,6 +472,7 @@ pub unsafe extern "C" fn glCheckFramebufferStatusOES(target: u32) -> u32 {
     let Some(call) = Call::enter(GL_CHECK_FRAMEBUFFER_STATUS_OES, EFFECT | LEAVES, 4) else {
         return driver(target);
     };
+    call.clear(0);
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
@@ -478,6 +497,7 @@ pub unsafe extern "C" fn glClearColorxOES(red: i32, green: i32, blue: i32, alpha
 pub unsafe extern "C" fn glClearDepthfOES(depth: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_CLEAR_DEPTHF_OES);
     let Some(call) = Call::enter(GL_CLEAR_DEPTHF_OES, EFFECT, 4) else { return driver(depth) };
+    call.clear(0);
     call.put(0, depth);
     let call = call.publish();
     driver(depth);
@@ -487,6 +507,7 @@ pub unsafe extern "C" fn glClearDepthfOES(depth: f32) {
 pub unsafe extern "C" fn glClearDepthxOES(depth: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_CLEAR_DEPTHX_OES);
     let Some(call) = Call::enter(GL_CLEAR_DEPTHX_OES, EFFECT, 4) else { return driver(depth) };
+    call.clear(0);
     call.put(0, depth);
     let call = call.publish();
     driver(depth);
@@ -596,6 +617,7 @@ pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
     let Some(call) = Call::enter_observing(GL_CLIP_PLANEF_OES, EFFECT, 16, &reads) else {
         return driver(plane, equation);
     };
+    call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
     let call = call.publish_observing(16, &reads);
@@ -609,6 +631,7 @@ pub unsafe extern "C" fn glClipPlanexOES(plane: u32, equation: *const i32) {
     let Some(call) = Call::enter_observing(GL_CLIP_PLANEX_OES, EFFECT, 16, &reads) else {
         return driver(plane, equation);
     };
+    call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
     let call = call.publish_observing(16, &reads);
@@ -787,6 +810,7 @@ pub unsafe extern "C" fn glCopyImageSubDataEXT(
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
         );
     };
+    call.clear(56);
     call.put(0, srcName);
     call.put(4, srcTarget);
     call.put(8, srcLevel);
@@ -850,6 +874,7 @@ pub unsafe extern "C" fn glCopyImageSubDataOES(
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
         );
     };
+    call.clear(56);
     call.put(0, srcName);
     call.put(4, srcTarget);
     call.put(8, srcLevel);
@@ -889,6 +914,7 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
     let Some(call) = Call::enter(GL_COPY_TEX_SUB_IMAGE3D_OES, EFFECT, 36) else {
         return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     };
+    call.clear(32);
     call.put(0, target);
     call.put(4, level);
     call.put(8, xoffset);
@@ -908,6 +934,7 @@ pub unsafe extern "C" fn glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u3
     let Some(call) = Call::enter(GL_CREATE_MEMORY_OBJECTS_EXT, LEAVES, 16) else {
         return driver(n, memoryObjects);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, memoryObjects);
     let call = call.publish();
@@ -942,6 +969,7 @@ pub unsafe extern "C" fn glCurrentPaletteMatrixOES(matrixpaletteindex: u32) {
     let Some(call) = Call::enter(GL_CURRENT_PALETTE_MATRIX_OES, EFFECT, 4) else {
         return driver(matrixpaletteindex);
     };
+    call.clear(0);
     call.put(0, matrixpaletteindex);
     let call = call.publish();
     driver(matrixpaletteindex);
@@ -978,6 +1006,7 @@ pub unsafe extern "C" fn glDebugMessageControlKHR(
     let Some(call) = Call::enter_observing(GL_DEBUG_MESSAGE_CONTROL_KHR, EFFECT, 25, &reads) else {
         return driver(source, r#type, severity, count, ids, enabled);
     };
+    call.clear(24);
     call.put(0, source);
     call.put(4, r#type);
     call.put(8, severity);
@@ -1004,6 +1033,7 @@ pub unsafe extern "C" fn glDebugMessageInsertKHR(
     let Some(call) = Call::enter_observing(GL_DEBUG_MESSAGE_INSERT_KHR, EFFECT, 32, &reads) else {
         return driver(source, r#type, id, severity, length, buf);
     };
+    call.clear(16);
     call.put(0, source);
     call.put(4, r#type);
     call.put(8, id);
@@ -1021,6 +1051,7 @@ pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u3
     let Some(call) = Call::enter_observing(GL_DELETE_FRAMEBUFFERS_OES, EFFECT, 16, &reads) else {
         return driver(n, framebuffers);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, framebuffers);
     let call = call.publish_observing(16, &reads);
@@ -1034,6 +1065,7 @@ pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const 
     let Some(call) = Call::enter_observing(GL_DELETE_MEMORY_OBJECTS_EXT, EFFECT, 16, &reads) else {
         return driver(n, memoryObjects);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, memoryObjects);
     let call = call.publish_observing(16, &reads);
@@ -1048,6 +1080,7 @@ pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u
     else {
         return driver(n, pipelines);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, pipelines);
     let call = call.publish_observing(16, &reads);
@@ -1061,6 +1094,7 @@ pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
     let Some(call) = Call::enter_observing(GL_DELETE_QUERIES_EXT, EFFECT, 16, &reads) else {
         return driver(n, ids);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, ids);
     let call = call.publish_observing(16, &reads);
@@ -1074,6 +1108,7 @@ pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const 
     let Some(call) = Call::enter_observing(GL_DELETE_RENDERBUFFERS_OES, EFFECT, 16, &reads) else {
         return driver(n, renderbuffers);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, renderbuffers);
     let call = call.publish_observing(16, &reads);
@@ -1087,6 +1122,7 @@ pub unsafe extern "C" fn glDeleteSemaphoresEXT(n: i32, semaphores: *const u32) {
     let Some(call) = Call::enter_observing(GL_DELETE_SEMAPHORES_EXT, EFFECT, 16, &reads) else {
         return driver(n, semaphores);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, semaphores);
     let call = call.publish_observing(16, &reads);
@@ -1100,6 +1136,7 @@ pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
     let Some(call) = Call::enter_observing(GL_DELETE_VERTEX_ARRAYS_OES, EFFECT, 16, &reads) else {
         return driver(n, arrays);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
     let call = call.publish_observing(16, &reads);
@@ -1126,6 +1163,7 @@ pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
     let Some(call) = Call::enter(GL_DEPTH_RANGE_INDEXEDF_OES, EFFECT, 12) else {
         return driver(index, n, f);
     };
+    call.clear(8);
     call.put(0, index);
     call.put(4, n);
     call.put(8, f);
@@ -1204,6 +1242,7 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstanceEXT(
     let Some(call) = Call::enter(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT, EFFECT, 20) else {
         return driver(mode, first, count, instancecount, baseinstance);
     };
+    call.clear(16);
     call.put(0, mode);
     call.put(4, first);
     call.put(8, count);
@@ -1239,6 +1278,7 @@ pub unsafe extern "C" fn glDrawBuffersEXT(n: i32, bufs: *const u32) {
     let Some(call) = Call::enter_observing(GL_DRAW_BUFFERS_EXT, EFFECT, 16, &reads) else {
         return driver(n, bufs);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, bufs);
     let call = call.publish_observing(16, &reads);
@@ -1257,6 +1297,7 @@ pub unsafe extern "C" fn glDrawBuffersIndexedEXT(
     let Some(call) = Call::enter_observing(GL_DRAW_BUFFERS_INDEXED_EXT, EFFECT, 24, &reads) else {
         return driver(n, location, indices);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, location);
     call.put(16, indices);
@@ -1277,6 +1318,8 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexEXT(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT, EFFECT, 28) else {
         return driver(mode, count, r#type, indices, basevertex);
     };
+    call.clear(8);
+    call.clear(24);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -1299,6 +1342,8 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexOES(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_BASE_VERTEX_OES, EFFECT, 28) else {
         return driver(mode, count, r#type, indices, basevertex);
     };
+    call.clear(8);
+    call.clear(24);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -1325,6 +1370,7 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
     else {
         return driver(mode, count, r#type, indices, instancecount, baseinstance);
     };
+    call.clear(8);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -1356,6 +1402,8 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
     ) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     };
+    call.clear(8);
+    call.clear(32);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -1381,6 +1429,7 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexEXT(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT, EFFECT, 32) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex);
     };
+    call.clear(8);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -1405,6 +1454,7 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexOES(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES, EFFECT, 32) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex);
     };
+    call.clear(8);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -1428,6 +1478,8 @@ pub unsafe extern "C" fn glDrawElementsInstancedEXT(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_EXT, EFFECT, 28) else {
         return driver(mode, count, r#type, indices, primcount);
     };
+    call.clear(8);
+    call.clear(24);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -1452,6 +1504,8 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexEXT(
     let Some(call) = Call::enter(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT, EFFECT, 36) else {
         return driver(mode, start, end, count, r#type, indices, basevertex);
     };
+    call.clear(16);
+    call.clear(32);
     call.put(0, mode);
     call.put(4, start);
     call.put(8, end);
@@ -1478,6 +1532,8 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexOES(
     let Some(call) = Call::enter(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES, EFFECT, 36) else {
         return driver(mode, start, end, count, r#type, indices, basevertex);
     };
+    call.clear(16);
+    call.clear(32);
     call.put(0, mode);
     call.put(4, start);
     call.put(8, end);
@@ -1495,6 +1551,7 @@ pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, heigh
     let Some(call) = Call::enter(GL_DRAW_TEXF_OES, EFFECT, 20) else {
         return driver(x, y, z, width, height);
     };
+    call.clear(16);
     call.put(0, x);
     call.put(4, y);
     call.put(8, z);
@@ -1522,6 +1579,7 @@ pub unsafe extern "C" fn glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, heigh
     let Some(call) = Call::enter(GL_DRAW_TEXI_OES, EFFECT, 20) else {
         return driver(x, y, z, width, height);
     };
+    call.clear(16);
     call.put(0, x);
     call.put(4, y);
     call.put(8, z);
@@ -1549,6 +1607,7 @@ pub unsafe extern "C" fn glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, heigh
     let Some(call) = Call::enter(GL_DRAW_TEXS_OES, EFFECT, 10) else {
         return driver(x, y, z, width, height);
     };
+    call.clear(8);
     call.put(0, x);
     call.put(2, y);
     call.put(4, z);
@@ -1576,6 +1635,7 @@ pub unsafe extern "C" fn glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, heigh
     let Some(call) = Call::enter(GL_DRAW_TEXX_OES, EFFECT, 20) else {
         return driver(x, y, z, width, height);
     };
+    call.clear(16);
     call.put(0, x);
     call.put(4, y);
     call.put(8, z);
@@ -1620,6 +1680,7 @@ pub unsafe extern "C" fn glDrawTransformFeedbackInstancedEXT(
     let Some(call) = Call::enter(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT, EFFECT, 12) else {
         return driver(mode, id, instancecount);
     };
+    call.clear(8);
     call.put(0, mode);
     call.put(4, id);
     call.put(8, instancecount);
@@ -1634,6 +1695,7 @@ pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, ima
     let Some(call) = Call::enter(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES, EFFECT, 16) else {
         return driver(target, image);
     };
+    call.clear(0);
     call.put(0, target);
     call.put(8, image);
     let call = call.publish();
@@ -1651,6 +1713,7 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
     let Some(call) = Call::enter(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT, EFFECT, 24) else {
         return driver(target, image, attrib_list);
     };
+    call.clear(0);
     call.put(0, target);
     call.put(8, image);
     call.put(16, attrib_list);
@@ -1664,6 +1727,7 @@ pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c
     let Some(call) = Call::enter(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES, EFFECT, 16) else {
         return driver(target, image);
     };
+    call.clear(0);
     call.put(0, target);
     call.put(8, image);
     let call = call.publish();
@@ -1681,6 +1745,7 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
     let Some(call) = Call::enter(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT, EFFECT, 24) else {
         return driver(texture, image, attrib_list);
     };
+    call.clear(0);
     call.put(0, texture);
     call.put(8, image);
     call.put(16, attrib_list);
@@ -1712,6 +1777,7 @@ pub unsafe extern "C" fn glEnableiOES(target: u32, index: u32) {
 pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_END_QUERY_EXT);
     let Some(call) = Call::enter(GL_END_QUERY_EXT, EFFECT, 4) else { return driver(target) };
+    call.clear(0);
     call.put(0, target);
     let call = call.publish();
     driver(target);
@@ -1723,6 +1789,7 @@ pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize,
     let Some(call) = Call::enter(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT, EFFECT, 24) else {
         return driver(target, offset, length);
     };
+    call.clear(0);
     call.put(0, target);
     call.put(8, offset);
     call.put(16, length);
@@ -1747,6 +1814,7 @@ pub unsafe extern "C" fn glFogxvOES(pname: u32, param: *const i32) {
     let Some(call) = Call::enter_observing(GL_FOGXV_OES, EFFECT, 16, &reads) else {
         return driver(pname, param);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, param);
     let call = call.publish_observing(16, &reads);
@@ -1810,6 +1878,7 @@ pub unsafe extern "C" fn glFramebufferShadingRateEXT(
     let Some(call) = Call::enter(GL_FRAMEBUFFER_SHADING_RATE_EXT, EFFECT, 28) else {
         return driver(target, attachment, texture, baseLayer, numLayers, texelWidth, texelHeight);
     };
+    call.clear(24);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
@@ -1858,6 +1927,7 @@ pub unsafe extern "C" fn glFramebufferTexture2DOES(
     let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE2D_OES, EFFECT, 20) else {
         return driver(target, attachment, textarget, texture, level);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, textarget);
@@ -1926,6 +1996,7 @@ pub unsafe extern "C" fn glFramebufferTextureMultisampleMultiviewOVR(
     else {
         return driver(target, attachment, texture, level, samples, baseViewIndex, numViews);
     };
+    call.clear(24);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
@@ -2018,6 +2089,7 @@ pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_FRAMEBUFFERS_OES, LEAVES, 16) else {
         return driver(n, framebuffers);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, framebuffers);
     let call = call.publish();
@@ -2031,6 +2103,7 @@ pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_PROGRAM_PIPELINES_EXT, LEAVES, 16) else {
         return driver(n, pipelines);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, pipelines);
     let call = call.publish();
@@ -2042,6 +2115,7 @@ pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
 pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES_EXT);
     let Some(call) = Call::enter(GL_GEN_QUERIES_EXT, LEAVES, 16) else { return driver(n, ids) };
+    call.clear(0);
     call.put(0, n);
     call.put(8, ids);
     let call = call.publish();
@@ -2055,6 +2129,7 @@ pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) 
     let Some(call) = Call::enter(GL_GEN_RENDERBUFFERS_OES, LEAVES, 16) else {
         return driver(n, renderbuffers);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, renderbuffers);
     let call = call.publish();
@@ -2068,6 +2143,7 @@ pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_SEMAPHORES_EXT, LEAVES, 16) else {
         return driver(n, semaphores);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, semaphores);
     let call = call.publish();
@@ -2081,6 +2157,7 @@ pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_VERTEX_ARRAYS_OES, LEAVES, 16) else {
         return driver(n, arrays);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
     let call = call.publish();
@@ -2092,6 +2169,7 @@ pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
 pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP_OES);
     let Some(call) = Call::enter(GL_GENERATE_MIPMAP_OES, EFFECT, 4) else { return driver(target) };
+    call.clear(0);
     call.put(0, target);
     let call = call.publish();
     driver(target);
@@ -2118,6 +2196,7 @@ pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
     let Some(call) = Call::enter(GL_GET_CLIP_PLANEF_OES, EFFECT | LEAVES, 16) else {
         return driver(plane, equation);
     };
+    call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
     let call = call.publish();
@@ -2131,6 +2210,7 @@ pub unsafe extern "C" fn glGetClipPlanexOES(plane: u32, equation: *mut i32) {
     let Some(call) = Call::enter(GL_GET_CLIP_PLANEX_OES, EFFECT | LEAVES, 16) else {
         return driver(plane, equation);
     };
+    call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
     let call = call.publish();
@@ -2189,6 +2269,7 @@ pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
     let Some(call) = Call::enter(GL_GET_FIXEDV_OES, EFFECT | LEAVES, 16) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish();
@@ -2219,6 +2300,7 @@ pub unsafe extern "C" fn glGetFragDataIndexEXT(program: u32, name: *const c_char
     else {
         return driver(program, name);
     };
+    call.clear(0);
     call.put(0, program);
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
@@ -2268,6 +2350,7 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(
     else {
         return driver(target, attachment, pname, params);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, pname);
@@ -2286,6 +2369,7 @@ pub unsafe extern "C" fn glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -
     else {
         return driver(target);
     };
+    call.clear(0);
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
@@ -2320,6 +2404,7 @@ pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
     let Some(call) = Call::enter(GL_GET_INTEGER64V_EXT, EFFECT | LEAVES, 16) else {
         return driver(pname, data);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, data);
     let call = call.publish();
@@ -2401,6 +2486,7 @@ pub unsafe extern "C" fn glGetObjectLabelEXT(
     let Some(call) = Call::enter(GL_GET_OBJECT_LABEL_EXT, EFFECT | LEAVES, 32) else {
         return driver(r#type, object, bufSize, length, label);
     };
+    call.clear(8);
     call.put(0, r#type);
     call.put(4, object);
     call.put(8, bufSize);
@@ -2424,6 +2510,7 @@ pub unsafe extern "C" fn glGetObjectLabelKHR(
     let Some(call) = Call::enter(GL_GET_OBJECT_LABEL_KHR, EFFECT | LEAVES, 32) else {
         return driver(identifier, name, bufSize, length, label);
     };
+    call.clear(8);
     call.put(0, identifier);
     call.put(4, name);
     call.put(8, bufSize);
@@ -2446,6 +2533,7 @@ pub unsafe extern "C" fn glGetObjectPtrLabelKHR(
     let Some(call) = Call::enter(GL_GET_OBJECT_PTR_LABEL_KHR, EFFECT | LEAVES, 32) else {
         return driver(ptr, bufSize, length, label);
     };
+    call.clear(8);
     call.put(0, ptr);
     call.put(8, bufSize);
     call.put(16, length);
@@ -2461,6 +2549,7 @@ pub unsafe extern "C" fn glGetPointervKHR(pname: u32, params: *mut *mut c_void) 
     let Some(call) = Call::enter(GL_GET_POINTERV_KHR, EFFECT | LEAVES, 16) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish();
@@ -2873,6 +2962,7 @@ pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
     let Some(call) = Call::enter(GL_GET_UNSIGNED_BYTEV_EXT, EFFECT | LEAVES, 16) else {
         return driver(pname, data);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, data);
     let call = call.publish();
@@ -2891,6 +2981,7 @@ pub unsafe extern "C" fn glGetnUniformfvEXT(
     let Some(call) = Call::enter(GL_GETN_UNIFORMFV_EXT, EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, bufSize);
@@ -2911,6 +3002,7 @@ pub unsafe extern "C" fn glGetnUniformfvKHR(
     let Some(call) = Call::enter(GL_GETN_UNIFORMFV_KHR, EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, bufSize);
@@ -2931,6 +3023,7 @@ pub unsafe extern "C" fn glGetnUniformivEXT(
     let Some(call) = Call::enter(GL_GETN_UNIFORMIV_EXT, EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, bufSize);
@@ -2951,6 +3044,7 @@ pub unsafe extern "C" fn glGetnUniformivKHR(
     let Some(call) = Call::enter(GL_GETN_UNIFORMIV_KHR, EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, bufSize);
@@ -2971,6 +3065,7 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
     let Some(call) = Call::enter(GL_GETN_UNIFORMUIV_KHR, EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, bufSize);
@@ -2986,6 +3081,7 @@ pub unsafe extern "C" fn glImportMemoryFdEXT(memory: u32, size: u64, handleType:
     let Some(call) = Call::enter(GL_IMPORT_MEMORY_FD_EXT, EFFECT, 24) else {
         return driver(memory, size, handleType, fd);
     };
+    call.clear(0);
     call.put(0, memory);
     call.put(8, size);
     call.put(16, handleType);
@@ -3006,6 +3102,8 @@ pub unsafe extern "C" fn glImportMemoryWin32HandleEXT(
     let Some(call) = Call::enter(GL_IMPORT_MEMORY_WIN32HANDLE_EXT, EFFECT, 32) else {
         return driver(memory, size, handleType, handle);
     };
+    call.clear(0);
+    call.clear(16);
     call.put(0, memory);
     call.put(8, size);
     call.put(16, handleType);
@@ -3026,6 +3124,8 @@ pub unsafe extern "C" fn glImportMemoryWin32NameEXT(
     let Some(call) = Call::enter(GL_IMPORT_MEMORY_WIN32NAME_EXT, EFFECT, 32) else {
         return driver(memory, size, handleType, name);
     };
+    call.clear(0);
+    call.clear(16);
     call.put(0, memory);
     call.put(8, size);
     call.put(16, handleType);
@@ -3040,6 +3140,7 @@ pub unsafe extern "C" fn glImportSemaphoreFdEXT(semaphore: u32, handleType: u32,
     let Some(call) = Call::enter(GL_IMPORT_SEMAPHORE_FD_EXT, EFFECT, 12) else {
         return driver(semaphore, handleType, fd);
     };
+    call.clear(8);
     call.put(0, semaphore);
     call.put(4, handleType);
     call.put(8, fd);
@@ -3094,6 +3195,7 @@ pub unsafe extern "C" fn glInsertEventMarkerEXT(length: i32, marker: *const c_ch
     let Some(call) = Call::enter_observing(GL_INSERT_EVENT_MARKER_EXT, EFFECT, 16, &reads) else {
         return driver(length, marker);
     };
+    call.clear(0);
     call.put(0, length);
     call.put(8, marker);
     let call = call.publish_observing(16, &reads);
@@ -3132,6 +3234,7 @@ pub unsafe extern "C" fn glIsFramebufferOES(framebuffer: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_FRAMEBUFFER_OES, EFFECT | LEAVES, 4) else {
         return driver(framebuffer);
     };
+    call.clear(0);
     call.put(0, framebuffer);
     let call = call.publish();
     let result = driver(framebuffer);
@@ -3144,6 +3247,7 @@ pub unsafe extern "C" fn glIsMemoryObjectEXT(memoryObject: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_MEMORY_OBJECT_EXT, EFFECT | LEAVES, 4) else {
         return driver(memoryObject);
     };
+    call.clear(0);
     call.put(0, memoryObject);
     let call = call.publish();
     let result = driver(memoryObject);
@@ -3156,6 +3260,7 @@ pub unsafe extern "C" fn glIsProgramPipelineEXT(pipeline: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_PROGRAM_PIPELINE_EXT, EFFECT | LEAVES, 4) else {
         return driver(pipeline);
     };
+    call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
     let result = driver(pipeline);
@@ -3166,6 +3271,7 @@ pub unsafe extern "C" fn glIsProgramPipelineEXT(pipeline: u32) -> u8 {
 pub unsafe extern "C" fn glIsQueryEXT(id: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_QUERY_EXT);
     let Some(call) = Call::enter(GL_IS_QUERY_EXT, EFFECT | LEAVES, 4) else { return driver(id) };
+    call.clear(0);
     call.put(0, id);
     let call = call.publish();
     let result = driver(id);
@@ -3178,6 +3284,7 @@ pub unsafe extern "C" fn glIsRenderbufferOES(renderbuffer: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_RENDERBUFFER_OES, EFFECT | LEAVES, 4) else {
         return driver(renderbuffer);
     };
+    call.clear(0);
     call.put(0, renderbuffer);
     let call = call.publish();
     let result = driver(renderbuffer);
@@ -3190,6 +3297,7 @@ pub unsafe extern "C" fn glIsSemaphoreEXT(semaphore: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_SEMAPHORE_EXT, EFFECT | LEAVES, 4) else {
         return driver(semaphore);
     };
+    call.clear(0);
     call.put(0, semaphore);
     let call = call.publish();
     let result = driver(semaphore);
@@ -3202,6 +3310,7 @@ pub unsafe extern "C" fn glIsVertexArrayOES(array: u32) -> u8 {
     let Some(call) = Call::enter(GL_IS_VERTEX_ARRAY_OES, EFFECT | LEAVES, 4) else {
         return driver(array);
     };
+    call.clear(0);
     call.put(0, array);
     let call = call.publish();
     let result = driver(array);
@@ -3224,6 +3333,7 @@ pub unsafe extern "C" fn glLabelObjectEXT(
     let Some(call) = Call::enter_observing(GL_LABEL_OBJECT_EXT, EFFECT, 24, &reads) else {
         return driver(r#type, object, length, label);
     };
+    call.clear(8);
     call.put(0, r#type);
     call.put(4, object);
     call.put(8, length);
@@ -3251,6 +3361,7 @@ pub unsafe extern "C" fn glLightModelxvOES(pname: u32, param: *const i32) {
     let Some(call) = Call::enter_observing(GL_LIGHT_MODELXV_OES, EFFECT, 16, &reads) else {
         return driver(pname, param);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, param);
     let call = call.publish_observing(16, &reads);
@@ -3263,6 +3374,7 @@ pub unsafe extern "C" fn glLightxOES(light: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_LIGHTX_OES, EFFECT, 12) else {
         return driver(light, pname, param);
     };
+    call.clear(8);
     call.put(0, light);
     call.put(4, pname);
     call.put(8, param);
@@ -3288,6 +3400,7 @@ pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32
 pub unsafe extern "C" fn glLineWidthxOES(width: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_LINE_WIDTHX_OES);
     let Some(call) = Call::enter(GL_LINE_WIDTHX_OES, EFFECT, 4) else { return driver(width) };
+    call.clear(0);
     call.put(0, width);
     let call = call.publish();
     driver(width);
@@ -3340,6 +3453,8 @@ pub unsafe extern "C" fn glMapBufferRangeEXT(
     let Some(call) = Call::enter(GL_MAP_BUFFER_RANGE_EXT, LEAVES, 28) else {
         return driver(target, offset, length, access);
     };
+    call.clear(0);
+    call.clear(24);
     call.put(0, target);
     call.put(8, offset);
     call.put(16, length);
@@ -3355,6 +3470,7 @@ pub unsafe extern "C" fn glMaterialxOES(face: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_MATERIALX_OES, EFFECT, 12) else {
         return driver(face, pname, param);
     };
+    call.clear(8);
     call.put(0, face);
     call.put(4, pname);
     call.put(8, param);
@@ -3388,6 +3504,7 @@ pub unsafe extern "C" fn glMatrixIndexPointerOES(
     let Some(call) = Call::enter(GL_MATRIX_INDEX_POINTER_OES, EFFECT, 24) else {
         return driver(size, r#type, stride, pointer);
     };
+    call.clear(8);
     call.put(0, size);
     call.put(4, r#type);
     call.put(8, stride);
@@ -3402,6 +3519,7 @@ pub unsafe extern "C" fn glMaxShaderCompilerThreadsKHR(count: u32) {
     let Some(call) = Call::enter(GL_MAX_SHADER_COMPILER_THREADS_KHR, EFFECT, 4) else {
         return driver(count);
     };
+    call.clear(0);
     call.put(0, count);
     let call = call.publish();
     driver(count);
@@ -3433,6 +3551,7 @@ pub unsafe extern "C" fn glMinSampleShadingOES(value: f32) {
     let Some(call) = Call::enter(GL_MIN_SAMPLE_SHADING_OES, EFFECT, 4) else {
         return driver(value);
     };
+    call.clear(0);
     call.put(0, value);
     let call = call.publish();
     driver(value);
@@ -3464,6 +3583,8 @@ pub unsafe extern "C" fn glMultiDrawArraysEXT(
     let Some(call) = Call::enter_observing(GL_MULTI_DRAW_ARRAYS_EXT, EFFECT, 28, &reads) else {
         return driver(mode, first, count, primcount);
     };
+    call.clear(0);
+    call.clear(24);
     call.put(0, mode);
     call.put(8, first);
     call.put(16, count);
@@ -3484,6 +3605,7 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirectEXT(
     let Some(call) = Call::enter(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT, EFFECT, 24) else {
         return driver(mode, indirect, drawcount, stride);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, indirect);
     call.put(16, drawcount);
@@ -3513,6 +3635,9 @@ pub unsafe extern "C" fn glMultiDrawElementsBaseVertexEXT(
     else {
         return driver(mode, count, r#type, indices, drawcount, basevertex);
     };
+    call.clear(0);
+    call.clear(16);
+    call.clear(32);
     call.put(0, mode);
     call.put(8, count);
     call.put(16, r#type);
@@ -3538,6 +3663,9 @@ pub unsafe extern "C" fn glMultiDrawElementsEXT(
     let Some(call) = Call::enter_observing(GL_MULTI_DRAW_ELEMENTS_EXT, EFFECT, 36, &reads) else {
         return driver(mode, count, r#type, indices, primcount);
     };
+    call.clear(0);
+    call.clear(16);
+    call.clear(32);
     call.put(0, mode);
     call.put(8, count);
     call.put(16, r#type);
@@ -3575,6 +3703,7 @@ pub unsafe extern "C" fn glMultiTexCoord4xOES(texture: u32, s: i32, t: i32, r: i
     let Some(call) = Call::enter(GL_MULTI_TEX_COORD4X_OES, EFFECT, 20) else {
         return driver(texture, s, t, r, q);
     };
+    call.clear(16);
     call.put(0, texture);
     call.put(4, s);
     call.put(8, t);
@@ -3597,6 +3726,8 @@ pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
     let Some(call) = Call::enter(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT, EFFECT, 36) else {
         return driver(buffer, offset, size, clientBuffer, flags);
     };
+    call.clear(0);
+    call.clear(32);
     call.put(0, buffer);
     call.put(8, offset);
     call.put(16, size);
@@ -3618,6 +3749,8 @@ pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
     let Some(call) = Call::enter(GL_NAMED_BUFFER_STORAGE_MEM_EXT, EFFECT, 32) else {
         return driver(buffer, size, memory, offset);
     };
+    call.clear(0);
+    call.clear(16);
     call.put(0, buffer);
     call.put(8, size);
     call.put(16, memory);
@@ -3654,6 +3787,7 @@ pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
 pub unsafe extern "C" fn glNormal3xOES(nx: i32, ny: i32, nz: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_NORMAL3X_OES);
     let Some(call) = Call::enter(GL_NORMAL3X_OES, EFFECT, 12) else { return driver(nx, ny, nz) };
+    call.clear(8);
     call.put(0, nx);
     call.put(4, ny);
     call.put(8, nz);
@@ -3677,6 +3811,7 @@ pub unsafe extern "C" fn glObjectLabelKHR(
     let Some(call) = Call::enter_observing(GL_OBJECT_LABEL_KHR, EFFECT, 24, &reads) else {
         return driver(identifier, name, length, label);
     };
+    call.clear(8);
     call.put(0, identifier);
     call.put(4, name);
     call.put(8, length);
@@ -3701,6 +3836,7 @@ pub unsafe extern "C" fn glObjectPtrLabelKHR(
     let Some(call) = Call::enter_observing(GL_OBJECT_PTR_LABEL_KHR, EFFECT, 24, &reads) else {
         return driver(ptr, length, label);
     };
+    call.clear(8);
     call.put(0, ptr);
     call.put(8, length);
     call.put(16, label);
@@ -3783,6 +3919,7 @@ pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
     let Some(call) = Call::enter_observing(GL_POINT_PARAMETERXV_OES, EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
@@ -3806,6 +3943,7 @@ pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer
 pub unsafe extern "C" fn glPointSizexOES(size: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_POINT_SIZEX_OES);
     let Some(call) = Call::enter(GL_POINT_SIZEX_OES, EFFECT, 4) else { return driver(size) };
+    call.clear(0);
     call.put(0, size);
     let call = call.publish();
     driver(size);
@@ -3817,6 +3955,7 @@ pub unsafe extern "C" fn glPolygonOffsetClampEXT(factor: f32, units: f32, clamp:
     let Some(call) = Call::enter(GL_POLYGON_OFFSET_CLAMP_EXT, EFFECT, 12) else {
         return driver(factor, units, clamp);
     };
+    call.clear(8);
     call.put(0, factor);
     call.put(4, units);
     call.put(8, clamp);
@@ -3920,6 +4059,7 @@ pub unsafe extern "C" fn glProgramBinaryOES(
     let Some(call) = Call::enter_observing(GL_PROGRAM_BINARY_OES, EFFECT, 20, &reads) else {
         return driver(program, binaryFormat, binary, length);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, binaryFormat);
     call.put(8, binary);
@@ -3934,6 +4074,7 @@ pub unsafe extern "C" fn glProgramParameteriEXT(program: u32, pname: u32, value:
     let Some(call) = Call::enter(GL_PROGRAM_PARAMETERI_EXT, EFFECT, 12) else {
         return driver(program, pname, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, pname);
     call.put(8, value);
@@ -3947,6 +4088,7 @@ pub unsafe extern "C" fn glProgramUniform1fEXT(program: u32, location: i32, v0: 
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1F_EXT, EFFECT, 12) else {
         return driver(program, location, v0);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -3967,6 +4109,7 @@ pub unsafe extern "C" fn glProgramUniform1fvEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1FV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3981,6 +4124,7 @@ pub unsafe extern "C" fn glProgramUniform1iEXT(program: u32, location: i32, v0: 
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1I_EXT, EFFECT, 12) else {
         return driver(program, location, v0);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -4001,6 +4145,7 @@ pub unsafe extern "C" fn glProgramUniform1ivEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1IV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4015,6 +4160,7 @@ pub unsafe extern "C" fn glProgramUniform1uiEXT(program: u32, location: i32, v0:
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1UI_EXT, EFFECT, 12) else {
         return driver(program, location, v0);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -4035,6 +4181,7 @@ pub unsafe extern "C" fn glProgramUniform1uivEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1UIV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4070,6 +4217,7 @@ pub unsafe extern "C" fn glProgramUniform2fvEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2FV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4105,6 +4253,7 @@ pub unsafe extern "C" fn glProgramUniform2ivEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2IV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4140,6 +4289,7 @@ pub unsafe extern "C" fn glProgramUniform2uivEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2UIV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4160,6 +4310,7 @@ pub unsafe extern "C" fn glProgramUniform3fEXT(
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3F_EXT, EFFECT, 20) else {
         return driver(program, location, v0, v1, v2);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -4182,6 +4333,7 @@ pub unsafe extern "C" fn glProgramUniform3fvEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3FV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4202,6 +4354,7 @@ pub unsafe extern "C" fn glProgramUniform3iEXT(
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3I_EXT, EFFECT, 20) else {
         return driver(program, location, v0, v1, v2);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -4224,6 +4377,7 @@ pub unsafe extern "C" fn glProgramUniform3ivEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3IV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4244,6 +4398,7 @@ pub unsafe extern "C" fn glProgramUniform3uiEXT(
     let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3UI_EXT, EFFECT, 20) else {
         return driver(program, location, v0, v1, v2);
     };
+    call.clear(16);
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -4266,6 +4421,7 @@ pub unsafe extern "C" fn glProgramUniform3uivEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3UIV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4311,6 +4467,7 @@ pub unsafe extern "C" fn glProgramUniform4fvEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4FV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4356,6 +4513,7 @@ pub unsafe extern "C" fn glProgramUniform4ivEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4IV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4401,6 +4559,7 @@ pub unsafe extern "C" fn glProgramUniform4uivEXT(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4UIV_EXT, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4424,6 +4583,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fvEXT(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4448,6 +4608,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fvEXT(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4472,6 +4633,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fvEXT(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4496,6 +4658,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fvEXT(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4520,6 +4683,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fvEXT(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4544,6 +4708,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fvEXT(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4568,6 +4733,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fvEXT(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4592,6 +4758,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fvEXT(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4616,6 +4783,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fvEXT(
     else {
         return driver(program, location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -4642,6 +4810,7 @@ pub unsafe extern "C" fn glPushDebugGroupKHR(
     let Some(call) = Call::enter_observing(GL_PUSH_DEBUG_GROUP_KHR, EFFECT, 24, &reads) else {
         return driver(source, id, length, message);
     };
+    call.clear(8);
     call.put(0, source);
     call.put(4, id);
     call.put(8, length);
@@ -4661,6 +4830,7 @@ pub unsafe extern "C" fn glPushGroupMarkerEXT(length: i32, marker: *const c_char
     let Some(call) = Call::enter_observing(GL_PUSH_GROUP_MARKER_EXT, EFFECT, 16, &reads) else {
         return driver(length, marker);
     };
+    call.clear(0);
     call.put(0, length);
     call.put(8, marker);
     let call = call.publish_observing(16, &reads);
@@ -4699,6 +4869,7 @@ pub unsafe extern "C" fn glRasterSamplesEXT(samples: u32, fixedsamplelocations: 
     let Some(call) = Call::enter(GL_RASTER_SAMPLES_EXT, EFFECT, 5) else {
         return driver(samples, fixedsamplelocations);
     };
+    call.clear(0);
     call.put(0, samples);
     call.put(4, fixedsamplelocations);
     let call = call.publish();
@@ -4733,6 +4904,7 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
     let Some(call) = Call::enter(GL_READN_PIXELS_EXT, EFFECT, 40) else {
         return driver(x, y, width, height, format, r#type, bufSize, data);
     };
+    call.clear(24);
     call.put(0, x);
     call.put(4, y);
     call.put(8, width);
@@ -4761,6 +4933,7 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
     let Some(call) = Call::enter(GL_READN_PIXELS_KHR, EFFECT, 40) else {
         return driver(x, y, width, height, format, r#type, bufSize, data);
     };
+    call.clear(24);
     call.put(0, x);
     call.put(4, y);
     call.put(8, width);
@@ -4779,6 +4952,7 @@ pub unsafe extern "C" fn glReleaseKeyedMutexWin32EXT(memory: u32, key: u64) -> u
     let Some(call) = Call::enter(GL_RELEASE_KEYED_MUTEX_WIN32_EXT, EFFECT | LEAVES, 16) else {
         return driver(memory, key);
     };
+    call.clear(0);
     call.put(0, memory);
     call.put(8, key);
     let call = call.publish();
@@ -4799,6 +4973,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
     let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT, EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalformat);
@@ -4845,6 +5020,7 @@ pub unsafe extern "C" fn glSampleCoveragexOES(value: i32, invert: u8) {
     let Some(call) = Call::enter(GL_SAMPLE_COVERAGEX_OES, EFFECT, 5) else {
         return driver(value, invert);
     };
+    call.clear(0);
     call.put(0, value);
     call.put(4, invert);
     let call = call.publish();
@@ -4913,6 +5089,7 @@ pub unsafe extern "C" fn glSamplerParameterIuivOES(sampler: u32, pname: u32, par
 pub unsafe extern "C" fn glScalexOES(x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_SCALEX_OES);
     let Some(call) = Call::enter(GL_SCALEX_OES, EFFECT, 12) else { return driver(x, y, z) };
+    call.clear(8);
     call.put(0, x);
     call.put(4, y);
     call.put(8, z);
@@ -4946,6 +5123,7 @@ pub unsafe extern "C" fn glScissorIndexedOES(
     let Some(call) = Call::enter(GL_SCISSOR_INDEXED_OES, EFFECT, 20) else {
         return driver(index, left, bottom, width, height);
     };
+    call.clear(16);
     call.put(0, index);
     call.put(4, left);
     call.put(8, bottom);
@@ -4962,6 +5140,7 @@ pub unsafe extern "C" fn glScissorIndexedvOES(index: u32, v: *const i32) {
     let Some(call) = Call::enter_observing(GL_SCISSOR_INDEXEDV_OES, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -5004,6 +5183,7 @@ pub unsafe extern "C" fn glShadingRateCombinerOpsEXT(combinerOp0: u32, combinerO
 pub unsafe extern "C" fn glShadingRateEXT(rate: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADING_RATE_EXT);
     let Some(call) = Call::enter(GL_SHADING_RATE_EXT, EFFECT, 4) else { return driver(rate) };
+    call.clear(0);
     call.put(0, rate);
     let call = call.publish();
     driver(rate);
@@ -5035,6 +5215,7 @@ pub unsafe extern "C" fn glSignalSemaphoreEXT(
             dstLayouts,
         );
     };
+    call.clear(16);
     call.put(0, semaphore);
     call.put(4, numBufferBarriers);
     call.put(8, buffers);
@@ -5051,6 +5232,7 @@ pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer
     let Some(call) = Call::enter(GL_TEX_BUFFER_EXT, EFFECT, 12) else {
         return driver(target, internalformat, buffer);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, internalformat);
     call.put(8, buffer);
@@ -5064,6 +5246,7 @@ pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer
     let Some(call) = Call::enter(GL_TEX_BUFFER_OES, EFFECT, 12) else {
         return driver(target, internalformat, buffer);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, internalformat);
     call.put(8, buffer);
@@ -5084,6 +5267,7 @@ pub unsafe extern "C" fn glTexBufferRangeEXT(
     let Some(call) = Call::enter(GL_TEX_BUFFER_RANGE_EXT, EFFECT, 32) else {
         return driver(target, internalformat, buffer, offset, size);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, internalformat);
     call.put(8, buffer);
@@ -5106,6 +5290,7 @@ pub unsafe extern "C" fn glTexBufferRangeOES(
     let Some(call) = Call::enter(GL_TEX_BUFFER_RANGE_OES, EFFECT, 32) else {
         return driver(target, internalformat, buffer, offset, size);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, internalformat);
     call.put(8, buffer);
@@ -5121,6 +5306,7 @@ pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_TEX_ENVX_OES, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -5148,6 +5334,7 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
     let Some(call) = Call::enter(GL_TEX_GENF_OES, EFFECT, 12) else {
         return driver(coord, pname, param);
     };
+    call.clear(8);
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, param);
@@ -5175,6 +5362,7 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_TEX_GENI_OES, EFFECT, 12) else {
         return driver(coord, pname, param);
     };
+    call.clear(8);
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, param);
@@ -5202,6 +5390,7 @@ pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
     let Some(call) = Call::enter(GL_TEX_GENX_OES, EFFECT, 12) else {
         return driver(coord, pname, param);
     };
+    call.clear(8);
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, param);
@@ -5252,6 +5441,7 @@ pub unsafe extern "C" fn glTexImage3DOES(
             pixels,
         );
     };
+    call.clear(32);
     call.put(0, target);
     call.put(4, level);
     call.put(8, internalformat);
@@ -5283,6 +5473,7 @@ pub unsafe extern "C" fn glTexPageCommitmentEXT(
     let Some(call) = Call::enter(GL_TEX_PAGE_COMMITMENT_EXT, EFFECT, 33) else {
         return driver(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
     };
+    call.clear(32);
     call.put(0, target);
     call.put(4, level);
     call.put(8, xoffset);
@@ -5358,6 +5549,7 @@ pub unsafe extern "C" fn glTexParameterxOES(target: u32, pname: u32, param: i32)
     let Some(call) = Call::enter(GL_TEX_PARAMETERX_OES, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -5410,6 +5602,7 @@ pub unsafe extern "C" fn glTexStorage2DEXT(
     let Some(call) = Call::enter(GL_TEX_STORAGE2D_EXT, EFFECT, 20) else {
         return driver(target, levels, internalformat, width, height);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, levels);
     call.put(8, internalformat);
@@ -5457,6 +5650,7 @@ pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
     let Some(call) = Call::enter(GL_TEX_STORAGE3D_MULTISAMPLE_OES, EFFECT, 25) else {
         return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
     };
+    call.clear(24);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalformat);
@@ -5482,6 +5676,7 @@ pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
     let Some(call) = Call::enter(GL_TEX_STORAGE_ATTRIBS2D_EXT, EFFECT, 32) else {
         return driver(target, levels, internalformat, width, height, attrib_list);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, levels);
     call.put(8, internalformat);
@@ -5569,6 +5764,8 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
             offset,
         );
     };
+    call.clear(16);
+    call.clear(24);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalFormat);
@@ -5597,6 +5794,7 @@ pub unsafe extern "C" fn glTexStorageMem3DEXT(
     let Some(call) = Call::enter(GL_TEX_STORAGE_MEM3D_EXT, EFFECT, 40) else {
         return driver(target, levels, internalFormat, width, height, depth, memory, offset);
     };
+    call.clear(24);
     call.put(0, target);
     call.put(4, levels);
     call.put(8, internalFormat);
@@ -5636,6 +5834,7 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
             offset,
         );
     };
+    call.clear(24);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalFormat);
@@ -5718,6 +5917,7 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(
     let Some(call) = Call::enter(GL_TEXTURE_STORAGE1D_EXT, EFFECT, 20) else {
         return driver(texture, target, levels, internalformat, width);
     };
+    call.clear(16);
     call.put(0, texture);
     call.put(4, target);
     call.put(8, levels);
@@ -5766,6 +5966,7 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
     let Some(call) = Call::enter(GL_TEXTURE_STORAGE3D_EXT, EFFECT, 28) else {
         return driver(texture, target, levels, internalformat, width, height, depth);
     };
+    call.clear(24);
     call.put(0, texture);
     call.put(4, target);
     call.put(8, levels);
@@ -5828,6 +6029,8 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
             offset,
         );
     };
+    call.clear(16);
+    call.clear(24);
     call.put(0, texture);
     call.put(4, samples);
     call.put(8, internalFormat);
@@ -5856,6 +6059,7 @@ pub unsafe extern "C" fn glTextureStorageMem3DEXT(
     let Some(call) = Call::enter(GL_TEXTURE_STORAGE_MEM3D_EXT, EFFECT, 40) else {
         return driver(texture, levels, internalFormat, width, height, depth, memory, offset);
     };
+    call.clear(24);
     call.put(0, texture);
     call.put(4, levels);
     call.put(8, internalFormat);
@@ -5895,6 +6099,7 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
             offset,
         );
     };
+    call.clear(24);
     call.put(0, texture);
     call.put(4, samples);
     call.put(8, internalFormat);
@@ -5996,6 +6201,7 @@ pub unsafe extern "C" fn glTextureViewOES(
 pub unsafe extern "C" fn glTranslatexOES(x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_TRANSLATEX_OES);
     let Some(call) = Call::enter(GL_TRANSLATEX_OES, EFFECT, 12) else { return driver(x, y, z) };
+    call.clear(8);
     call.put(0, x);
     call.put(4, y);
     call.put(8, z);
@@ -6009,6 +6215,7 @@ pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
     let Some(call) = Call::enter(GL_UNMAP_BUFFER_OES, EFFECT | LEAVES, 4) else {
         return driver(target);
     };
+    call.clear(0);
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
@@ -6021,6 +6228,7 @@ pub unsafe extern "C" fn glUseProgramStagesEXT(pipeline: u32, stages: u32, progr
     let Some(call) = Call::enter(GL_USE_PROGRAM_STAGES_EXT, EFFECT, 12) else {
         return driver(pipeline, stages, program);
     };
+    call.clear(8);
     call.put(0, pipeline);
     call.put(4, stages);
     call.put(8, program);
@@ -6034,6 +6242,7 @@ pub unsafe extern "C" fn glValidateProgramPipelineEXT(pipeline: u32) {
     let Some(call) = Call::enter(GL_VALIDATE_PROGRAM_PIPELINE_EXT, EFFECT, 4) else {
         return driver(pipeline);
     };
+    call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
     driver(pipeline);
@@ -6071,6 +6280,7 @@ pub unsafe extern "C" fn glViewportIndexedfOES(index: u32, x: f32, y: f32, w: f3
     let Some(call) = Call::enter(GL_VIEWPORT_INDEXEDF_OES, EFFECT, 20) else {
         return driver(index, x, y, w, h);
     };
+    call.clear(16);
     call.put(0, index);
     call.put(4, x);
     call.put(8, y);
@@ -6087,6 +6297,7 @@ pub unsafe extern "C" fn glViewportIndexedfvOES(index: u32, v: *const f32) {
     let Some(call) = Call::enter_observing(GL_VIEWPORT_INDEXEDFV_OES, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -6119,6 +6330,7 @@ pub unsafe extern "C" fn glWaitSemaphoreEXT(
             srcLayouts,
         );
     };
+    call.clear(16);
     call.put(0, semaphore);
     call.put(4, numBufferBarriers);
     call.put(8, buffers);
@@ -6140,6 +6352,7 @@ pub unsafe extern "C" fn glWeightPointerOES(
     let Some(call) = Call::enter(GL_WEIGHT_POINTER_OES, EFFECT, 24) else {
         return driver(size, r#type, stride, pointer);
     };
+    call.clear(8);
     call.put(0, size);
     call.put(4, r#type);
     call.put(8, stride);

@@ -58,6 +58,7 @@ pub unsafe extern "C" fn glBeginPerfMonitorAMD(monitor: u32) {
     let Some(call) = Call::enter(GL_BEGIN_PERF_MONITOR_AMD, EFFECT, 4) else {
         return driver(monitor);
     };
+    call.clear(0);
     call.put(0, monitor);
     let call = call.publish();
     driver(monitor);
@@ -69,6 +70,7 @@ pub unsafe extern "C" fn glBeginPerfQueryINTEL(queryHandle: u32) {
     let Some(call) = Call::enter(GL_BEGIN_PERF_QUERY_INTEL, EFFECT, 4) else {
         return driver(queryHandle);
     };
+    call.clear(0);
     call.put(0, queryHandle);
     let call = call.publish();
     driver(queryHandle);
@@ -80,6 +82,7 @@ pub unsafe extern "C" fn glBindShadingRateImageNV(texture: u32) {
     let Some(call) = Call::enter(GL_BIND_SHADING_RATE_IMAGE_NV, EFFECT, 4) else {
         return driver(texture);
     };
+    call.clear(0);
     call.put(0, texture);
     let call = call.publish();
     driver(texture);
@@ -196,6 +199,9 @@ pub unsafe extern "C" fn glBufferPageCommitmentMemNV(
     let Some(call) = Call::enter(GL_BUFFER_PAGE_COMMITMENT_MEM_NV, EFFECT, 41) else {
         return driver(target, offset, size, memory, memOffset, commit);
     };
+    call.clear(0);
+    call.clear(24);
+    call.clear(40);
     call.put(0, target);
     call.put(8, offset);
     call.put(16, size);
@@ -213,6 +219,7 @@ pub unsafe extern "C" fn glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32, ti
     let Some(call) = Call::enter(GL_CLIENT_WAIT_SYNC_APPLE, LEAVES, 24) else {
         return driver(sync, flags, timeout);
     };
+    call.clear(8);
     call.put(0, sync);
     call.put(8, flags);
     call.put(16, timeout);
@@ -228,6 +235,7 @@ pub unsafe extern "C" fn glClipPlanefIMG(p: u32, eqn: *const f32) {
     let Some(call) = Call::enter_observing(GL_CLIP_PLANEF_IMG, EFFECT, 16, &reads) else {
         return driver(p, eqn);
     };
+    call.clear(0);
     call.put(0, p);
     call.put(8, eqn);
     let call = call.publish_observing(16, &reads);
@@ -241,6 +249,7 @@ pub unsafe extern "C" fn glClipPlanexIMG(p: u32, eqn: *const i32) {
     let Some(call) = Call::enter_observing(GL_CLIP_PLANEX_IMG, EFFECT, 16, &reads) else {
         return driver(p, eqn);
     };
+    call.clear(0);
     call.put(0, p);
     call.put(8, eqn);
     let call = call.publish_observing(16, &reads);
@@ -341,6 +350,7 @@ pub unsafe extern "C" fn glCoverFillPathInstancedNV(
             transformValues,
         );
     };
+    call.clear(24);
     call.put(0, numPaths);
     call.put(4, pathNameType);
     call.put(8, paths);
@@ -393,6 +403,7 @@ pub unsafe extern "C" fn glCoverStrokePathInstancedNV(
             transformValues,
         );
     };
+    call.clear(24);
     call.put(0, numPaths);
     call.put(4, pathNameType);
     call.put(8, paths);
@@ -420,6 +431,7 @@ pub unsafe extern "C" fn glCoverStrokePathNV(path: u32, coverMode: u32) {
 pub unsafe extern "C" fn glCoverageMaskNV(mask: u8) {
     let driver: unsafe extern "C" fn(u8) = driver!(GL_COVERAGE_MASK_NV);
     let Some(call) = Call::enter(GL_COVERAGE_MASK_NV, EFFECT, 1) else { return driver(mask) };
+    call.clear(0);
     call.put(0, mask);
     let call = call.publish();
     driver(mask);
@@ -431,6 +443,7 @@ pub unsafe extern "C" fn glCoverageModulationNV(components: u32) {
     let Some(call) = Call::enter(GL_COVERAGE_MODULATION_NV, EFFECT, 4) else {
         return driver(components);
     };
+    call.clear(0);
     call.put(0, components);
     let call = call.publish();
     driver(components);
@@ -444,6 +457,7 @@ pub unsafe extern "C" fn glCoverageModulationTableNV(n: i32, v: *const f32) {
     else {
         return driver(n, v);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -456,6 +470,7 @@ pub unsafe extern "C" fn glCoverageOperationNV(operation: u32) {
     let Some(call) = Call::enter(GL_COVERAGE_OPERATION_NV, EFFECT, 4) else {
         return driver(operation);
     };
+    call.clear(0);
     call.put(0, operation);
     let call = call.publish();
     driver(operation);
@@ -467,6 +482,7 @@ pub unsafe extern "C" fn glCreatePerfQueryINTEL(queryId: u32, queryHandle: *mut 
     let Some(call) = Call::enter(GL_CREATE_PERF_QUERY_INTEL, LEAVES, 16) else {
         return driver(queryId, queryHandle);
     };
+    call.clear(0);
     call.put(0, queryId);
     call.put(8, queryHandle);
     let call = call.publish();
@@ -480,6 +496,7 @@ pub unsafe extern "C" fn glCreateSemaphoresNV(n: i32, semaphores: *mut u32) {
     let Some(call) = Call::enter(GL_CREATE_SEMAPHORES_NV, LEAVES, 16) else {
         return driver(n, semaphores);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, semaphores);
     let call = call.publish();
@@ -494,6 +511,7 @@ pub unsafe extern "C" fn glDeleteFencesNV(n: i32, fences: *const u32) {
     let Some(call) = Call::enter_observing(GL_DELETE_FENCES_NV, EFFECT, 16, &reads) else {
         return driver(n, fences);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, fences);
     let call = call.publish_observing(16, &reads);
@@ -516,6 +534,7 @@ pub unsafe extern "C" fn glDeletePerfMonitorsAMD(n: i32, monitors: *mut u32) {
     let Some(call) = Call::enter(GL_DELETE_PERF_MONITORS_AMD, EFFECT | LEAVES, 16) else {
         return driver(n, monitors);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, monitors);
     let call = call.publish();
@@ -529,6 +548,7 @@ pub unsafe extern "C" fn glDeletePerfQueryINTEL(queryHandle: u32) {
     let Some(call) = Call::enter(GL_DELETE_PERF_QUERY_INTEL, EFFECT, 4) else {
         return driver(queryHandle);
     };
+    call.clear(0);
     call.put(0, queryHandle);
     let call = call.publish();
     driver(queryHandle);
@@ -563,6 +583,7 @@ pub unsafe extern "C" fn glDepthRangeIndexedfNV(index: u32, n: f32, f: f32) {
     let Some(call) = Call::enter(GL_DEPTH_RANGE_INDEXEDF_NV, EFFECT, 12) else {
         return driver(index, n, f);
     };
+    call.clear(8);
     call.put(0, index);
     call.put(4, n);
     call.put(8, f);
@@ -576,6 +597,7 @@ pub unsafe extern "C" fn glDisableDriverControlQCOM(driverControl: u32) {
     let Some(call) = Call::enter(GL_DISABLE_DRIVER_CONTROL_QCOM, EFFECT, 4) else {
         return driver(driverControl);
     };
+    call.clear(0);
     call.put(0, driverControl);
     let call = call.publish();
     driver(driverControl);
@@ -636,6 +658,7 @@ pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
     let Some(call) = Call::enter_observing(GL_DRAW_BUFFERS_NV, EFFECT, 16, &reads) else {
         return driver(n, bufs);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, bufs);
     let call = call.publish_observing(16, &reads);
@@ -655,6 +678,8 @@ pub unsafe extern "C" fn glDrawElementsInstancedANGLE(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_ANGLE, EFFECT, 28) else {
         return driver(mode, count, r#type, indices, primcount);
     };
+    call.clear(8);
+    call.clear(24);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -677,6 +702,8 @@ pub unsafe extern "C" fn glDrawElementsInstancedNV(
     let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_NV, EFFECT, 28) else {
         return driver(mode, count, r#type, indices, primcount);
     };
+    call.clear(8);
+    call.clear(24);
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#type);
@@ -749,6 +776,7 @@ pub unsafe extern "C" fn glEnableDriverControlQCOM(driverControl: u32) {
     let Some(call) = Call::enter(GL_ENABLE_DRIVER_CONTROL_QCOM, EFFECT, 4) else {
         return driver(driverControl);
     };
+    call.clear(0);
     call.put(0, driverControl);
     let call = call.publish();
     driver(driverControl);
@@ -778,6 +806,7 @@ pub unsafe extern "C" fn glEndPerfMonitorAMD(monitor: u32) {
     let Some(call) = Call::enter(GL_END_PERF_MONITOR_AMD, EFFECT, 4) else {
         return driver(monitor);
     };
+    call.clear(0);
     call.put(0, monitor);
     let call = call.publish();
     driver(monitor);
@@ -789,6 +818,7 @@ pub unsafe extern "C" fn glEndPerfQueryINTEL(queryHandle: u32) {
     let Some(call) = Call::enter(GL_END_PERF_QUERY_INTEL, EFFECT, 4) else {
         return driver(queryHandle);
     };
+    call.clear(0);
     call.put(0, queryHandle);
     let call = call.publish();
     driver(queryHandle);
@@ -800,6 +830,7 @@ pub unsafe extern "C" fn glEndTilingQCOM(preserveMask: u32) {
     let Some(call) = Call::enter(GL_END_TILING_QCOM, EFFECT, 4) else {
         return driver(preserveMask);
     };
+    call.clear(0);
     call.put(0, preserveMask);
     let call = call.publish();
     driver(preserveMask);
@@ -812,6 +843,7 @@ pub unsafe extern "C" fn glExtGetBufferPointervQCOM(target: u32, params: *mut *m
     let Some(call) = Call::enter(GL_EXT_GET_BUFFER_POINTERV_QCOM, EFFECT | LEAVES, 16) else {
         return driver(target, params);
     };
+    call.clear(0);
     call.put(0, target);
     call.put(8, params);
     let call = call.publish();
@@ -829,6 +861,7 @@ pub unsafe extern "C" fn glExtGetBuffersQCOM(
     let Some(call) = Call::enter(GL_EXT_GET_BUFFERS_QCOM, EFFECT | LEAVES, 24) else {
         return driver(buffers, maxBuffers, numBuffers);
     };
+    call.clear(8);
     call.put(0, buffers);
     call.put(8, maxBuffers);
     call.put(16, numBuffers);
@@ -855,6 +888,7 @@ pub unsafe extern "C" fn glExtGetFramebuffersQCOM(
     let Some(call) = Call::enter(GL_EXT_GET_FRAMEBUFFERS_QCOM, EFFECT | LEAVES, 24) else {
         return driver(framebuffers, maxFramebuffers, numFramebuffers);
     };
+    call.clear(8);
     call.put(0, framebuffers);
     call.put(8, maxFramebuffers);
     call.put(16, numFramebuffers);
@@ -900,6 +934,7 @@ pub unsafe extern "C" fn glExtGetProgramsQCOM(
     let Some(call) = Call::enter(GL_EXT_GET_PROGRAMS_QCOM, EFFECT | LEAVES, 24) else {
         return driver(programs, maxPrograms, numPrograms);
     };
+    call.clear(8);
     call.put(0, programs);
     call.put(8, maxPrograms);
     call.put(16, numPrograms);
@@ -926,6 +961,7 @@ pub unsafe extern "C" fn glExtGetRenderbuffersQCOM(
     let Some(call) = Call::enter(GL_EXT_GET_RENDERBUFFERS_QCOM, EFFECT | LEAVES, 24) else {
         return driver(renderbuffers, maxRenderbuffers, numRenderbuffers);
     };
+    call.clear(8);
     call.put(0, renderbuffers);
     call.put(8, maxRenderbuffers);
     call.put(16, numRenderbuffers);
@@ -951,6 +987,7 @@ pub unsafe extern "C" fn glExtGetShadersQCOM(
     let Some(call) = Call::enter(GL_EXT_GET_SHADERS_QCOM, EFFECT | LEAVES, 24) else {
         return driver(shaders, maxShaders, numShaders);
     };
+    call.clear(8);
     call.put(0, shaders);
     call.put(8, maxShaders);
     call.put(16, numShaders);
@@ -1046,6 +1083,7 @@ pub unsafe extern "C" fn glExtGetTexturesQCOM(
     let Some(call) = Call::enter(GL_EXT_GET_TEXTURES_QCOM, EFFECT | LEAVES, 24) else {
         return driver(textures, maxTextures, numTextures);
     };
+    call.clear(8);
     call.put(0, textures);
     call.put(8, maxTextures);
     call.put(16, numTextures);
@@ -1067,6 +1105,7 @@ pub unsafe extern "C" fn glExtIsProgramBinaryQCOM(program: u32) -> u8 {
     let Some(call) = Call::enter(GL_EXT_IS_PROGRAM_BINARY_QCOM, EFFECT | LEAVES, 4) else {
         return driver(program);
     };
+    call.clear(0);
     call.put(0, program);
     let call = call.publish();
     let result = driver(program);
@@ -1080,6 +1119,7 @@ pub unsafe extern "C" fn glExtTexObjectStateOverrideiQCOM(target: u32, pname: u3
     let Some(call) = Call::enter(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -1123,6 +1163,7 @@ pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_
 pub unsafe extern "C" fn glFinishFenceNV(fence: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_FINISH_FENCE_NV);
     let Some(call) = Call::enter(GL_FINISH_FENCE_NV, LEAVES, 4) else { return driver(fence) };
+    call.clear(0);
     call.put(0, fence);
     let call = call.publish();
     driver(fence);
@@ -1134,6 +1175,7 @@ pub unsafe extern "C" fn glFragmentCoverageColorNV(color: u32) {
     let Some(call) = Call::enter(GL_FRAGMENT_COVERAGE_COLOR_NV, EFFECT, 4) else {
         return driver(color);
     };
+    call.clear(0);
     call.put(0, color);
     let call = call.publish();
     driver(color);
@@ -1212,6 +1254,7 @@ pub unsafe extern "C" fn glFramebufferParameteriMESA(target: u32, pname: u32, pa
     let Some(call) = Call::enter(GL_FRAMEBUFFER_PARAMETERI_MESA, EFFECT, 12) else {
         return driver(target, pname, param);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, pname);
     call.put(8, param);
@@ -1234,6 +1277,7 @@ pub unsafe extern "C" fn glFramebufferSampleLocationsfvNV(
     else {
         return driver(target, start, count, v);
     };
+    call.clear(8);
     call.put(0, target);
     call.put(4, start);
     call.put(8, count);
@@ -1257,6 +1301,7 @@ pub unsafe extern "C" fn glFramebufferTexture2DDownsampleIMG(
     let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG, EFFECT, 28) else {
         return driver(target, attachment, textarget, texture, level, xscale, yscale);
     };
+    call.clear(24);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, textarget);
@@ -1307,6 +1352,7 @@ pub unsafe extern "C" fn glFramebufferTextureLayerDownsampleIMG(
     let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG, EFFECT, 28) else {
         return driver(target, attachment, texture, level, layer, xscale, yscale);
     };
+    call.clear(24);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
@@ -1322,6 +1368,7 @@ pub unsafe extern "C" fn glFramebufferTextureLayerDownsampleIMG(
 pub unsafe extern "C" fn glGenFencesNV(n: i32, fences: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FENCES_NV);
     let Some(call) = Call::enter(GL_GEN_FENCES_NV, LEAVES, 16) else { return driver(n, fences) };
+    call.clear(0);
     call.put(0, n);
     call.put(8, fences);
     let call = call.publish();
@@ -1333,6 +1380,7 @@ pub unsafe extern "C" fn glGenFencesNV(n: i32, fences: *mut u32) {
 pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
     let driver: unsafe extern "C" fn(i32) -> u32 = driver!(GL_GEN_PATHS_NV);
     let Some(call) = Call::enter(GL_GEN_PATHS_NV, LEAVES, 4) else { return driver(range) };
+    call.clear(0);
     call.put(0, range);
     let call = call.publish();
     let result = driver(range);
@@ -1345,6 +1393,7 @@ pub unsafe extern "C" fn glGenPerfMonitorsAMD(n: i32, monitors: *mut u32) {
     let Some(call) = Call::enter(GL_GEN_PERF_MONITORS_AMD, LEAVES, 16) else {
         return driver(n, monitors);
     };
+    call.clear(0);
     call.put(0, n);
     call.put(8, monitors);
     let call = call.publish();
@@ -1358,6 +1407,7 @@ pub unsafe extern "C" fn glGetCoverageModulationTableNV(bufSize: i32, v: *mut f3
     let Some(call) = Call::enter(GL_GET_COVERAGE_MODULATION_TABLE_NV, EFFECT, 16) else {
         return driver(bufSize, v);
     };
+    call.clear(0);
     call.put(0, bufSize);
     call.put(8, v);
     let call = call.publish();
@@ -1399,6 +1449,7 @@ pub unsafe extern "C" fn glGetDriverControlsQCOM(
     let Some(call) = Call::enter(GL_GET_DRIVER_CONTROLS_QCOM, EFFECT | LEAVES, 24) else {
         return driver(num, size, driverControls);
     };
+    call.clear(8);
     call.put(0, num);
     call.put(8, size);
     call.put(16, driverControls);
@@ -1486,6 +1537,8 @@ pub unsafe extern "C" fn glGetImageHandleNV(
     let Some(call) = Call::enter(GL_GET_IMAGE_HANDLE_NV, EFFECT | LEAVES, 20) else {
         return driver(texture, level, layered, layer, format);
     };
+    call.clear(8);
+    call.clear(16);
     call.put(0, texture);
     call.put(4, level);
     call.put(8, layered);
@@ -1502,6 +1555,7 @@ pub unsafe extern "C" fn glGetInteger64vAPPLE(pname: u32, params: *mut i64) {
     let Some(call) = Call::enter(GL_GET_INTEGER64V_APPLE, EFFECT | LEAVES, 16) else {
         return driver(pname, params);
     };
+    call.clear(0);
     call.put(0, pname);
     call.put(8, params);
     let call = call.publish();
@@ -1523,6 +1577,7 @@ pub unsafe extern "C" fn glGetInternalformatSampleivNV(
     let Some(call) = Call::enter(GL_GET_INTERNALFORMAT_SAMPLEIV_NV, EFFECT | LEAVES, 32) else {
         return driver(target, internalformat, samples, pname, count, params);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, internalformat);
     call.put(8, samples);
@@ -1562,6 +1617,7 @@ pub unsafe extern "C" fn glGetNextPerfQueryIdINTEL(queryId: u32, nextQueryId: *m
     let Some(call) = Call::enter(GL_GET_NEXT_PERF_QUERY_ID_INTEL, EFFECT | LEAVES, 16) else {
         return driver(queryId, nextQueryId);
     };
+    call.clear(0);
     call.put(0, queryId);
     call.put(8, nextQueryId);
     let call = call.publish();
@@ -1575,6 +1631,7 @@ pub unsafe extern "C" fn glGetPathCommandsNV(path: u32, commands: *mut u8) {
     let Some(call) = Call::enter(GL_GET_PATH_COMMANDS_NV, EFFECT, 16) else {
         return driver(path, commands);
     };
+    call.clear(0);
     call.put(0, path);
     call.put(8, commands);
     let call = call.publish();
@@ -1587,6 +1644,7 @@ pub unsafe extern "C" fn glGetPathCoordsNV(path: u32, coords: *mut f32) {
     let Some(call) = Call::enter(GL_GET_PATH_COORDS_NV, EFFECT, 16) else {
         return driver(path, coords);
     };
+    call.clear(0);
     call.put(0, path);
     call.put(8, coords);
     let call = call.publish();
@@ -1599,6 +1657,7 @@ pub unsafe extern "C" fn glGetPathDashArrayNV(path: u32, dashArray: *mut f32) {
     let Some(call) = Call::enter(GL_GET_PATH_DASH_ARRAY_NV, EFFECT, 16) else {
         return driver(path, dashArray);
     };
+    call.clear(0);
     call.put(0, path);
     call.put(8, dashArray);
     let call = call.publish();
@@ -1611,6 +1670,7 @@ pub unsafe extern "C" fn glGetPathLengthNV(path: u32, startSegment: i32, numSegm
     let Some(call) = Call::enter(GL_GET_PATH_LENGTH_NV, EFFECT | LEAVES, 12) else {
         return driver(path, startSegment, numSegments);
     };
+    call.clear(8);
     call.put(0, path);
     call.put(4, startSegment);
     call.put(8, numSegments);
@@ -1656,6 +1716,7 @@ pub unsafe extern "C" fn glGetPathMetricsNV(
     let Some(call) = Call::enter(GL_GET_PATH_METRICS_NV, EFFECT, 40) else {
         return driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
     };
+    call.clear(8);
     call.put(0, metricQueryMask);
     call.put(4, numPaths);
     call.put(8, pathNameType);
@@ -1722,6 +1783,7 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
             returnedSpacing,
         );
     };
+    call.clear(8);
     call.put(0, pathListMode);
     call.put(4, numPaths);
     call.put(8, pathNameType);
@@ -1787,6 +1849,8 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
             rawCounterMaxValue,
         );
     };
+    call.clear(8);
+    call.clear(24);
     call.put(0, queryId);
     call.put(4, counterId);
     call.put(8, counterNameLength);
@@ -1836,6 +1900,7 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
     let Some(call) = Call::enter(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD, EFFECT | LEAVES, 32) else {
         return driver(monitor, pname, dataSize, data, bytesWritten);
     };
+    call.clear(8);
     call.put(0, monitor);
     call.put(4, pname);
     call.put(8, dataSize);
@@ -1859,6 +1924,7 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterInfoAMD(
     let Some(call) = Call::enter(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD, EFFECT, 24) else {
         return driver(group, counter, pname, data);
     };
+    call.clear(8);
     call.put(0, group);
     call.put(4, counter);
     call.put(8, pname);
@@ -1881,6 +1947,7 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterStringAMD(
     else {
         return driver(group, counter, bufSize, length, counterString);
     };
+    call.clear(8);
     call.put(0, group);
     call.put(4, counter);
     call.put(8, bufSize);
@@ -1905,6 +1972,8 @@ pub unsafe extern "C" fn glGetPerfMonitorCountersAMD(
     let Some(call) = Call::enter(GL_GET_PERF_MONITOR_COUNTERS_AMD, EFFECT | LEAVES, 40) else {
         return driver(group, numCounters, maxActiveCounters, counterSize, counters);
     };
+    call.clear(0);
+    call.clear(24);
     call.put(0, group);
     call.put(8, numCounters);
     call.put(16, maxActiveCounters);
@@ -1956,6 +2025,7 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupsAMD(
     let Some(call) = Call::enter(GL_GET_PERF_MONITOR_GROUPS_AMD, EFFECT | LEAVES, 24) else {
         return driver(numGroups, groupsSize, groups);
     };
+    call.clear(8);
     call.put(0, numGroups);
     call.put(8, groupsSize);
     call.put(16, groups);
@@ -1984,6 +2054,7 @@ pub unsafe extern "C" fn glGetPerfQueryDataINTEL(
     let Some(call) = Call::enter(GL_GET_PERF_QUERY_DATA_INTEL, EFFECT | LEAVES, 32) else {
         return driver(queryHandle, flags, dataSize, data, bytesWritten);
     };
+    call.clear(8);
     call.put(0, queryHandle);
     call.put(4, flags);
     call.put(8, dataSize);
@@ -2078,6 +2149,7 @@ pub unsafe extern "C" fn glGetProgramResourcefvNV(
     else {
         return driver(program, programInterface, index, propCount, props, count, length, params);
     };
+    call.clear(24);
     call.put(0, program);
     call.put(4, programInterface);
     call.put(8, index);
@@ -2140,6 +2212,7 @@ pub unsafe extern "C" fn glGetShadingRateSampleLocationivNV(
     else {
         return driver(rate, samples, index, location);
     };
+    call.clear(8);
     call.put(0, rate);
     call.put(4, samples);
     call.put(8, index);
@@ -2185,6 +2258,7 @@ pub unsafe extern "C" fn glGetTextureHandleIMG(texture: u32) -> u64 {
     let Some(call) = Call::enter(GL_GET_TEXTURE_HANDLE_IMG, EFFECT | LEAVES, 4) else {
         return driver(texture);
     };
+    call.clear(0);
     call.put(0, texture);
     let call = call.publish();
     let result = driver(texture);
@@ -2197,6 +2271,7 @@ pub unsafe extern "C" fn glGetTextureHandleNV(texture: u32) -> u64 {
     let Some(call) = Call::enter(GL_GET_TEXTURE_HANDLE_NV, EFFECT | LEAVES, 4) else {
         return driver(texture);
     };
+    call.clear(0);
     call.put(0, texture);
     let call = call.publish();
     let result = driver(texture);
@@ -2314,6 +2389,7 @@ pub unsafe extern "C" fn glIsEnablediNV(target: u32, index: u32) -> u8 {
 pub unsafe extern "C" fn glIsFenceNV(fence: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_FENCE_NV);
     let Some(call) = Call::enter(GL_IS_FENCE_NV, EFFECT | LEAVES, 4) else { return driver(fence) };
+    call.clear(0);
     call.put(0, fence);
     let call = call.publish();
     let result = driver(fence);
@@ -2336,6 +2412,7 @@ pub unsafe extern "C" fn glIsImageHandleResidentNV(handle: u64) -> u8 {
 pub unsafe extern "C" fn glIsPathNV(path: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_PATH_NV);
     let Some(call) = Call::enter(GL_IS_PATH_NV, EFFECT | LEAVES, 4) else { return driver(path) };
+    call.clear(0);
     call.put(0, path);
     let call = call.publish();
     let result = driver(path);
@@ -2364,6 +2441,7 @@ pub unsafe extern "C" fn glIsPointInStrokePathNV(path: u32, x: f32, y: f32) -> u
     let Some(call) = Call::enter(GL_IS_POINT_IN_STROKE_PATH_NV, EFFECT | LEAVES, 12) else {
         return driver(path, x, y);
     };
+    call.clear(8);
     call.put(0, path);
     call.put(4, x);
     call.put(8, y);
@@ -2411,6 +2489,7 @@ pub unsafe extern "C" fn glMakeImageHandleResidentNV(handle: u64, access: u32) {
     let Some(call) = Call::enter(GL_MAKE_IMAGE_HANDLE_RESIDENT_NV, EFFECT, 12) else {
         return driver(handle, access);
     };
+    call.clear(8);
     call.put(0, handle);
     call.put(8, access);
     let call = call.publish();
@@ -2454,6 +2533,7 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(
     let Some(call) = Call::enter(GL_MATRIX_FRUSTUM_EXT, EFFECT, 56) else {
         return driver(mode, left, right, bottom, top, zNear, zFar);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, left);
     call.put(16, right);
@@ -2472,6 +2552,7 @@ pub unsafe extern "C" fn glMatrixLoad3x2fNV(matrixMode: u32, m: *const f32) {
     let Some(call) = Call::enter_observing(GL_MATRIX_LOAD3X2F_NV, EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
+    call.clear(0);
     call.put(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2485,6 +2566,7 @@ pub unsafe extern "C" fn glMatrixLoad3x3fNV(matrixMode: u32, m: *const f32) {
     let Some(call) = Call::enter_observing(GL_MATRIX_LOAD3X3F_NV, EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
+    call.clear(0);
     call.put(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2497,6 +2579,7 @@ pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
     let Some(call) = Call::enter(GL_MATRIX_LOAD_IDENTITY_EXT, EFFECT, 4) else {
         return driver(mode);
     };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -2510,6 +2593,7 @@ pub unsafe extern "C" fn glMatrixLoadTranspose3x3fNV(matrixMode: u32, m: *const 
     else {
         return driver(matrixMode, m);
     };
+    call.clear(0);
     call.put(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2524,6 +2608,7 @@ pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
     else {
         return driver(mode, m);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2538,6 +2623,7 @@ pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
     else {
         return driver(mode, m);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2551,6 +2637,7 @@ pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
     let Some(call) = Call::enter_observing(GL_MATRIX_LOADD_EXT, EFFECT, 16, &reads) else {
         return driver(mode, m);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2564,6 +2651,7 @@ pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
     let Some(call) = Call::enter_observing(GL_MATRIX_LOADF_EXT, EFFECT, 16, &reads) else {
         return driver(mode, m);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2577,6 +2665,7 @@ pub unsafe extern "C" fn glMatrixMult3x2fNV(matrixMode: u32, m: *const f32) {
     let Some(call) = Call::enter_observing(GL_MATRIX_MULT3X2F_NV, EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
+    call.clear(0);
     call.put(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2590,6 +2679,7 @@ pub unsafe extern "C" fn glMatrixMult3x3fNV(matrixMode: u32, m: *const f32) {
     let Some(call) = Call::enter_observing(GL_MATRIX_MULT3X3F_NV, EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
+    call.clear(0);
     call.put(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2604,6 +2694,7 @@ pub unsafe extern "C" fn glMatrixMultTranspose3x3fNV(matrixMode: u32, m: *const 
     else {
         return driver(matrixMode, m);
     };
+    call.clear(0);
     call.put(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2618,6 +2709,7 @@ pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
     else {
         return driver(mode, m);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2632,6 +2724,7 @@ pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
     else {
         return driver(mode, m);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2645,6 +2738,7 @@ pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
     let Some(call) = Call::enter_observing(GL_MATRIX_MULTD_EXT, EFFECT, 16, &reads) else {
         return driver(mode, m);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2658,6 +2752,7 @@ pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
     let Some(call) = Call::enter_observing(GL_MATRIX_MULTF_EXT, EFFECT, 16, &reads) else {
         return driver(mode, m);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
@@ -2679,6 +2774,7 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(
     let Some(call) = Call::enter(GL_MATRIX_ORTHO_EXT, EFFECT, 56) else {
         return driver(mode, left, right, bottom, top, zNear, zFar);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, left);
     call.put(16, right);
@@ -2694,6 +2790,7 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(
 pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_POP_EXT);
     let Some(call) = Call::enter(GL_MATRIX_POP_EXT, EFFECT, 4) else { return driver(mode) };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -2703,6 +2800,7 @@ pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
 pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_PUSH_EXT);
     let Some(call) = Call::enter(GL_MATRIX_PUSH_EXT, EFFECT, 4) else { return driver(mode) };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -2714,6 +2812,7 @@ pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f6
     let Some(call) = Call::enter(GL_MATRIX_ROTATED_EXT, EFFECT, 40) else {
         return driver(mode, angle, x, y, z);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, angle);
     call.put(16, x);
@@ -2729,6 +2828,7 @@ pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f3
     let Some(call) = Call::enter(GL_MATRIX_ROTATEF_EXT, EFFECT, 20) else {
         return driver(mode, angle, x, y, z);
     };
+    call.clear(16);
     call.put(0, mode);
     call.put(4, angle);
     call.put(8, x);
@@ -2744,6 +2844,7 @@ pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
     let Some(call) = Call::enter(GL_MATRIX_SCALED_EXT, EFFECT, 32) else {
         return driver(mode, x, y, z);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, x);
     call.put(16, y);
@@ -2772,6 +2873,7 @@ pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64
     let Some(call) = Call::enter(GL_MATRIX_TRANSLATED_EXT, EFFECT, 32) else {
         return driver(mode, x, y, z);
     };
+    call.clear(0);
     call.put(0, mode);
     call.put(8, x);
     call.put(16, y);
@@ -2800,6 +2902,7 @@ pub unsafe extern "C" fn glMaxActiveShaderCoresARM(count: u32) {
     let Some(call) = Call::enter(GL_MAX_ACTIVE_SHADER_CORES_ARM, EFFECT, 4) else {
         return driver(count);
     };
+    call.clear(0);
     call.put(0, count);
     let call = call.publish();
     driver(count);
@@ -2870,6 +2973,9 @@ pub unsafe extern "C" fn glNamedBufferPageCommitmentMemNV(
     let Some(call) = Call::enter(GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV, EFFECT, 41) else {
         return driver(buffer, offset, size, memory, memOffset, commit);
     };
+    call.clear(0);
+    call.clear(24);
+    call.clear(40);
     call.put(0, buffer);
     call.put(8, offset);
     call.put(16, size);
@@ -2895,6 +3001,7 @@ pub unsafe extern "C" fn glNamedFramebufferSampleLocationsfvNV(
     else {
         return driver(framebuffer, start, count, v);
     };
+    call.clear(8);
     call.put(0, framebuffer);
     call.put(4, start);
     call.put(8, count);
@@ -2965,6 +3072,7 @@ pub unsafe extern "C" fn glPathCoordsNV(
     let Some(call) = Call::enter(GL_PATH_COORDS_NV, EFFECT, 24) else {
         return driver(path, numCoords, coordType, coords);
     };
+    call.clear(8);
     call.put(0, path);
     call.put(4, numCoords);
     call.put(8, coordType);
@@ -2979,6 +3087,7 @@ pub unsafe extern "C" fn glPathCoverDepthFuncNV(func: u32) {
     let Some(call) = Call::enter(GL_PATH_COVER_DEPTH_FUNC_NV, EFFECT, 4) else {
         return driver(func);
     };
+    call.clear(0);
     call.put(0, func);
     let call = call.publish();
     driver(func);
@@ -3023,6 +3132,7 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
             emScale,
         );
     };
+    call.clear(32);
     call.put(0, firstPathName);
     call.put(4, fontTarget);
     call.put(8, fontName);
@@ -3066,6 +3176,8 @@ pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
             baseAndCount,
         );
     };
+    call.clear(0);
+    call.clear(24);
     call.put(0, fontTarget);
     call.put(8, fontName);
     call.put(16, fontStyle);
@@ -3168,6 +3280,8 @@ pub unsafe extern "C" fn glPathGlyphsNV(
             emScale,
         );
     };
+    call.clear(24);
+    call.clear(48);
     call.put(0, firstPathName);
     call.put(4, fontTarget);
     call.put(8, fontName);
@@ -3229,6 +3343,7 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
             emScale,
         );
     };
+    call.clear(40);
     call.put(0, firstPathName);
     call.put(4, fontTarget);
     call.put(8, fontSize);
@@ -3259,6 +3374,7 @@ pub unsafe extern "C" fn glPathParameterfNV(path: u32, pname: u32, value: f32) {
     let Some(call) = Call::enter(GL_PATH_PARAMETERF_NV, EFFECT, 12) else {
         return driver(path, pname, value);
     };
+    call.clear(8);
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
@@ -3285,6 +3401,7 @@ pub unsafe extern "C" fn glPathParameteriNV(path: u32, pname: u32, value: i32) {
     let Some(call) = Call::enter(GL_PATH_PARAMETERI_NV, EFFECT, 12) else {
         return driver(path, pname, value);
     };
+    call.clear(8);
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
@@ -3323,6 +3440,7 @@ pub unsafe extern "C" fn glPathStencilFuncNV(func: u32, r#ref: i32, mask: u32) {
     let Some(call) = Call::enter(GL_PATH_STENCIL_FUNC_NV, EFFECT, 12) else {
         return driver(func, r#ref, mask);
     };
+    call.clear(8);
     call.put(0, func);
     call.put(4, r#ref);
     call.put(8, mask);
@@ -3342,6 +3460,7 @@ pub unsafe extern "C" fn glPathStringNV(
     let Some(call) = Call::enter_observing(GL_PATH_STRING_NV, EFFECT, 24, &reads) else {
         return driver(path, format, length, pathString);
     };
+    call.clear(8);
     call.put(0, path);
     call.put(4, format);
     call.put(8, length);
@@ -3520,6 +3639,7 @@ pub unsafe extern "C" fn glProgramUniform1i64vNV(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1I64V_NV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3554,6 +3674,7 @@ pub unsafe extern "C" fn glProgramUniform1ui64vNV(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1UI64V_NV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3589,6 +3710,7 @@ pub unsafe extern "C" fn glProgramUniform2i64vNV(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2I64V_NV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3624,6 +3746,7 @@ pub unsafe extern "C" fn glProgramUniform2ui64vNV(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2UI64V_NV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3666,6 +3789,7 @@ pub unsafe extern "C" fn glProgramUniform3i64vNV(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3I64V_NV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3708,6 +3832,7 @@ pub unsafe extern "C" fn glProgramUniform3ui64vNV(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3UI64V_NV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3753,6 +3878,7 @@ pub unsafe extern "C" fn glProgramUniform4i64vNV(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4I64V_NV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3798,6 +3924,7 @@ pub unsafe extern "C" fn glProgramUniform4ui64vNV(
     let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4UI64V_NV, EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3846,6 +3973,7 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vIMG(
     else {
         return driver(program, location, count, values);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3868,6 +3996,7 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vNV(
     else {
         return driver(program, location, count, values);
     };
+    call.clear(8);
     call.put(0, program);
     call.put(4, location);
     call.put(8, count);
@@ -3880,6 +4009,7 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vNV(
 pub unsafe extern "C" fn glReadBufferNV(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_READ_BUFFER_NV);
     let Some(call) = Call::enter(GL_READ_BUFFER_NV, EFFECT, 4) else { return driver(mode) };
+    call.clear(0);
     call.put(0, mode);
     let call = call.publish();
     driver(mode);
@@ -3898,6 +4028,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
     let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE, EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalformat);
@@ -3920,6 +4051,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
     let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE, EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalformat);
@@ -3967,6 +4099,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
     let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG, EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalformat);
@@ -3989,6 +4122,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
     let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV, EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
+    call.clear(16);
     call.put(0, target);
     call.put(4, samples);
     call.put(8, internalformat);
@@ -4084,6 +4218,7 @@ pub unsafe extern "C" fn glScissorIndexedNV(
     let Some(call) = Call::enter(GL_SCISSOR_INDEXED_NV, EFFECT, 20) else {
         return driver(index, left, bottom, width, height);
     };
+    call.clear(16);
     call.put(0, index);
     call.put(4, left);
     call.put(8, bottom);
@@ -4100,6 +4235,7 @@ pub unsafe extern "C" fn glScissorIndexedvNV(index: u32, v: *const i32) {
     let Some(call) = Call::enter_observing(GL_SCISSOR_INDEXEDV_NV, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -4121,6 +4257,7 @@ pub unsafe extern "C" fn glSelectPerfMonitorCountersAMD(
     else {
         return driver(monitor, enable, group, numCounters, counterList);
     };
+    call.clear(0);
     call.put(0, monitor);
     call.put(4, enable);
     call.put(8, group);
@@ -4162,6 +4299,7 @@ pub unsafe extern "C" fn glShadingRateImageBarrierNV(synchronize: u8) {
     let Some(call) = Call::enter(GL_SHADING_RATE_IMAGE_BARRIER_NV, EFFECT, 1) else {
         return driver(synchronize);
     };
+    call.clear(0);
     call.put(0, synchronize);
     let call = call.publish();
     driver(synchronize);
@@ -4181,6 +4319,7 @@ pub unsafe extern "C" fn glShadingRateImagePaletteNV(
     else {
         return driver(viewport, first, count, rates);
     };
+    call.clear(8);
     call.put(0, viewport);
     call.put(4, first);
     call.put(8, count);
@@ -4193,6 +4332,7 @@ pub unsafe extern "C" fn glShadingRateImagePaletteNV(
 pub unsafe extern "C" fn glShadingRateQCOM(rate: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADING_RATE_QCOM);
     let Some(call) = Call::enter(GL_SHADING_RATE_QCOM, EFFECT, 4) else { return driver(rate) };
+    call.clear(0);
     call.put(0, rate);
     let call = call.publish();
     driver(rate);
@@ -4222,6 +4362,7 @@ pub unsafe extern "C" fn glShadingRateSampleOrderNV(order: u32) {
     let Some(call) = Call::enter(GL_SHADING_RATE_SAMPLE_ORDER_NV, EFFECT, 4) else {
         return driver(order);
     };
+    call.clear(0);
     call.put(0, order);
     let call = call.publish();
     driver(order);
@@ -4259,6 +4400,7 @@ pub unsafe extern "C" fn glStartTilingQCOM(
     let Some(call) = Call::enter(GL_START_TILING_QCOM, EFFECT, 20) else {
         return driver(x, y, width, height, preserveMask);
     };
+    call.clear(16);
     call.put(0, x);
     call.put(4, y);
     call.put(8, width);
@@ -4317,6 +4459,7 @@ pub unsafe extern "C" fn glStencilFillPathNV(path: u32, fillMode: u32, mask: u32
     let Some(call) = Call::enter(GL_STENCIL_FILL_PATH_NV, EFFECT, 12) else {
         return driver(path, fillMode, mask);
     };
+    call.clear(8);
     call.put(0, path);
     call.put(4, fillMode);
     call.put(8, mask);
@@ -4382,6 +4525,7 @@ pub unsafe extern "C" fn glStencilStrokePathNV(path: u32, reference: i32, mask: 
     let Some(call) = Call::enter(GL_STENCIL_STROKE_PATH_NV, EFFECT, 12) else {
         return driver(path, reference, mask);
     };
+    call.clear(8);
     call.put(0, path);
     call.put(4, reference);
     call.put(8, mask);
@@ -4423,6 +4567,7 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
             transformValues,
         );
     };
+    call.clear(32);
     call.put(0, numPaths);
     call.put(4, pathNameType);
     call.put(8, paths);
@@ -4500,6 +4645,7 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
             transformValues,
         );
     };
+    call.clear(32);
     call.put(0, numPaths);
     call.put(4, pathNameType);
     call.put(8, paths);
@@ -4559,6 +4705,7 @@ pub unsafe extern "C" fn glSubpixelPrecisionBiasNV(xbits: u32, ybits: u32) {
 pub unsafe extern "C" fn glTestFenceNV(fence: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_TEST_FENCE_NV);
     let Some(call) = Call::enter(GL_TEST_FENCE_NV, LEAVES, 4) else { return driver(fence) };
+    call.clear(0);
     call.put(0, fence);
     let call = call.publish();
     let result = driver(fence);
@@ -4584,6 +4731,7 @@ pub unsafe extern "C" fn glTexEstimateMotionQCOM(r#ref: u32, target: u32, output
     let Some(call) = Call::enter(GL_TEX_ESTIMATE_MOTION_QCOM, EFFECT, 12) else {
         return driver(r#ref, target, output);
     };
+    call.clear(8);
     call.put(0, r#ref);
     call.put(4, target);
     call.put(8, output);
@@ -4634,6 +4782,7 @@ pub unsafe extern "C" fn glTexPageCommitmentMemNV(
             commit,
         );
     };
+    call.clear(48);
     call.put(0, target);
     call.put(4, layer);
     call.put(8, level);
@@ -4717,6 +4866,7 @@ pub unsafe extern "C" fn glTexturePageCommitmentMemNV(
             commit,
         );
     };
+    call.clear(48);
     call.put(0, texture);
     call.put(4, layer);
     call.put(8, level);
@@ -4748,6 +4898,7 @@ pub unsafe extern "C" fn glTransformPathNV(
     let Some(call) = Call::enter_observing(GL_TRANSFORM_PATH_NV, EFFECT, 24, &reads) else {
         return driver(resultPath, srcPath, transformType, transformValues);
     };
+    call.clear(8);
     call.put(0, resultPath);
     call.put(4, srcPath);
     call.put(8, transformType);
@@ -4760,6 +4911,7 @@ pub unsafe extern "C" fn glTransformPathNV(
 pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
     let driver: unsafe extern "C" fn(i32, i64) = driver!(GL_UNIFORM1I64_NV);
     let Some(call) = Call::enter(GL_UNIFORM1I64_NV, EFFECT, 16) else { return driver(location, x) };
+    call.clear(0);
     call.put(0, location);
     call.put(8, x);
     let call = call.publish();
@@ -4786,6 +4938,7 @@ pub unsafe extern "C" fn glUniform1ui64NV(location: i32, x: u64) {
     let Some(call) = Call::enter(GL_UNIFORM1UI64_NV, EFFECT, 16) else {
         return driver(location, x);
     };
+    call.clear(0);
     call.put(0, location);
     call.put(8, x);
     let call = call.publish();
@@ -4812,6 +4965,7 @@ pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
     let Some(call) = Call::enter(GL_UNIFORM2I64_NV, EFFECT, 24) else {
         return driver(location, x, y);
     };
+    call.clear(0);
     call.put(0, location);
     call.put(8, x);
     call.put(16, y);
@@ -4839,6 +4993,7 @@ pub unsafe extern "C" fn glUniform2ui64NV(location: i32, x: u64, y: u64) {
     let Some(call) = Call::enter(GL_UNIFORM2UI64_NV, EFFECT, 24) else {
         return driver(location, x, y);
     };
+    call.clear(0);
     call.put(0, location);
     call.put(8, x);
     call.put(16, y);
@@ -4866,6 +5021,7 @@ pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) 
     let Some(call) = Call::enter(GL_UNIFORM3I64_NV, EFFECT, 32) else {
         return driver(location, x, y, z);
     };
+    call.clear(0);
     call.put(0, location);
     call.put(8, x);
     call.put(16, y);
@@ -4894,6 +5050,7 @@ pub unsafe extern "C" fn glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64)
     let Some(call) = Call::enter(GL_UNIFORM3UI64_NV, EFFECT, 32) else {
         return driver(location, x, y, z);
     };
+    call.clear(0);
     call.put(0, location);
     call.put(8, x);
     call.put(16, y);
@@ -4922,6 +5079,7 @@ pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, 
     let Some(call) = Call::enter(GL_UNIFORM4I64_NV, EFFECT, 40) else {
         return driver(location, x, y, z, w);
     };
+    call.clear(0);
     call.put(0, location);
     call.put(8, x);
     call.put(16, y);
@@ -4951,6 +5109,7 @@ pub unsafe extern "C" fn glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64,
     let Some(call) = Call::enter(GL_UNIFORM4UI64_NV, EFFECT, 40) else {
         return driver(location, x, y, z, w);
     };
+    call.clear(0);
     call.put(0, location);
     call.put(8, x);
     call.put(16, y);
@@ -4980,6 +5139,7 @@ pub unsafe extern "C" fn glUniformHandleui64IMG(location: i32, value: u64) {
     let Some(call) = Call::enter(GL_UNIFORM_HANDLEUI64_IMG, EFFECT, 16) else {
         return driver(location, value);
     };
+    call.clear(0);
     call.put(0, location);
     call.put(8, value);
     let call = call.publish();
@@ -4992,6 +5152,7 @@ pub unsafe extern "C" fn glUniformHandleui64NV(location: i32, value: u64) {
     let Some(call) = Call::enter(GL_UNIFORM_HANDLEUI64_NV, EFFECT, 16) else {
         return driver(location, value);
     };
+    call.clear(0);
     call.put(0, location);
     call.put(8, value);
     let call = call.publish();
@@ -5038,6 +5199,7 @@ pub unsafe extern "C" fn glUniformMatrix2x3fvNV(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2X3FV_NV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -5058,6 +5220,7 @@ pub unsafe extern "C" fn glUniformMatrix2x4fvNV(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2X4FV_NV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -5078,6 +5241,7 @@ pub unsafe extern "C" fn glUniformMatrix3x2fvNV(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3X2FV_NV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -5098,6 +5262,7 @@ pub unsafe extern "C" fn glUniformMatrix3x4fvNV(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3X4FV_NV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -5118,6 +5283,7 @@ pub unsafe extern "C" fn glUniformMatrix4x2fvNV(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4X2FV_NV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -5138,6 +5304,7 @@ pub unsafe extern "C" fn glUniformMatrix4x3fvNV(
     let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4X3FV_NV, EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
+    call.clear(8);
     call.put(0, location);
     call.put(4, count);
     call.put(8, transpose);
@@ -5190,6 +5357,7 @@ pub unsafe extern "C" fn glViewportIndexedfNV(index: u32, x: f32, y: f32, w: f32
     let Some(call) = Call::enter(GL_VIEWPORT_INDEXEDF_NV, EFFECT, 20) else {
         return driver(index, x, y, w, h);
     };
+    call.clear(16);
     call.put(0, index);
     call.put(4, x);
     call.put(8, y);
@@ -5206,6 +5374,7 @@ pub unsafe extern "C" fn glViewportIndexedfvNV(index: u32, v: *const f32) {
     let Some(call) = Call::enter_observing(GL_VIEWPORT_INDEXEDFV_NV, EFFECT, 16, &reads) else {
         return driver(index, v);
     };
+    call.clear(0);
     call.put(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
@@ -5218,6 +5387,7 @@ pub unsafe extern "C" fn glViewportPositionWScaleNV(index: u32, xcoeff: f32, yco
     let Some(call) = Call::enter(GL_VIEWPORT_POSITION_W_SCALE_NV, EFFECT, 12) else {
         return driver(index, xcoeff, ycoeff);
     };
+    call.clear(8);
     call.put(0, index);
     call.put(4, xcoeff);
     call.put(8, ycoeff);
@@ -5237,6 +5407,7 @@ pub unsafe extern "C" fn glViewportSwizzleNV(
     let Some(call) = Call::enter(GL_VIEWPORT_SWIZZLE_NV, EFFECT, 20) else {
         return driver(index, swizzlex, swizzley, swizzlez, swizzlew);
     };
+    call.clear(16);
     call.put(0, index);
     call.put(4, swizzlex);
     call.put(8, swizzley);
@@ -5252,6 +5423,7 @@ pub unsafe extern "C" fn glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout:
     let Some(call) = Call::enter(GL_WAIT_SYNC_APPLE, LEAVES, 24) else {
         return driver(sync, flags, timeout);
     };
+    call.clear(8);
     call.put(0, sync);
     call.put(8, flags);
     call.put(16, timeout);
