@@ -1,1 +1,25 @@
-//! Under construction.
+//! What the whole-system tests, the benchmark and the soak run share.
+//!
+//! Everything here goes through what a user has: the tools, their output, the files they write.
+//! No crate of the product is linked. A tool that is missing ends the test with the command that
+//! installs it; nothing is skipped.
+
+#![forbid(unsafe_code)]
+
+pub mod apitrace;
+pub mod artifacts;
+pub mod compare;
+pub mod damage;
+pub mod display;
+pub mod enums;
+pub mod fake_driver;
+pub mod gapii;
+pub mod kill;
+pub mod loading;
+pub mod order;
+pub mod process;
+pub mod programs;
+pub mod random;
+pub mod scene;
+pub mod stream;
+pub mod wait;

@@ -1,0 +1,42 @@
+//! A display for programs that need one: an Xvfb that lives as long as the value.
+
+use std::process::Command;
+use std::time::Duration;
+
+use crate::process::Running;
+
+pub struct Display {
+    _server: Running,
+    name: String,
+}
+
+impl Display {
+    pub fn start() -> Self {
+        let mut command = Command::new("Xvfb");
+        command.args([
+            "-displayfd",
+            "1",
+            "-screen",
+            "0",
+            "800x600x24",
+            "-nolisten",
+            "tcp",
+            "-noreset",
+        ]);
+        let server = Running::start(&mut command);
+        let number = crate::wait::until("Xvfb's display number", Duration::from_secs(30), || {
+            server.stdout_line()
+        });
+        Self { _server: server, name: format!(":{number}") }
+    }
+
+    /// Puts `command` on this display.
+    pub fn use_in(&self, command: &mut Command) {
+        command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY");
+    }
+}
+
+/// Puts `command` on Mesa's surfaceless platform: pbuffers, no display.
+pub fn surfaceless(command: &mut Command) {
+    command.env("EGL_PLATFORM", "surfaceless").env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+}

@@ -1,0 +1,284 @@
+//! The tools of the project, as a person would type them, in a session of the test's own.
+//!
+//! Reads their `--json` output and nothing else: a field that is missing ends the test.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command as Process;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::artifacts::artifact;
+use crate::process::{Finished, LIMIT, Running, run};
+
+/// A session: sockets and files in a folder that goes when the value does.
+pub struct Session {
+    folder: TempDir,
+}
+
+/// What `gapii-ctl run` left behind.
+pub struct Recording {
+    pub trace: Trace,
+    /// How `gapii-ctl run` ended; its output has the program's in it.
+    pub run: Finished,
+}
+
+/// A daemon of the session, ended politely when the value goes.
+pub struct Daemon {
+    process: Running,
+}
+
+/// A trace file.
+pub struct Trace {
+    pub path: PathBuf,
+}
+
+/// A line of `gapii-ctl dump --json`.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+pub struct Command {
+    /// None for a command that did not take effect.
+    pub seq: Option<u64>,
+    pub process: i64,
+    pub thread: i64,
+    pub context: u64,
+    pub frame: u64,
+    pub name: String,
+    pub args: Arguments,
+    pub result: Value,
+    #[serde(default)]
+    pub in_flight: bool,
+}
+
+/// Names and values in the order of the parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arguments(pub Vec<(String, Value)>);
+
+impl Session {
+    pub fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("gapii-test-").tempdir();
+        Self { folder: folder.expect("the folder for temporary files is writable") }
+    }
+
+    /// A place for the test's files.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// `gapii-ctl` with `arguments`; more may be added.
+    pub fn ctl<I: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = I>) -> Process {
+        let mut command = Process::new(artifact("gapii-ctl"));
+        self.adopt(&mut command);
+        command.args(arguments);
+        command
+    }
+
+    /// Gives `command` this session's environment, and nothing of the caller's.
+    pub fn adopt(&self, command: &mut Process) {
+        command
+            .env("XDG_RUNTIME_DIR", self.folder.path())
+            .env("GAPII_SHIM", artifact("libgapii.so"));
+        for name in
+            ["GAPII_SOCKET", "GAPII_CTL_SOCKET", "GAPII_WAIT", "GAPII_PROCESS", "GAPII_LAUNCH"]
+        {
+            command.env_remove(name);
+        }
+    }
+
+    /// A daemon that serves this session, with `options` of `gapiid`.
+    pub fn daemon(&self, options: &[&str]) -> Daemon {
+        let mut command = Process::new(artifact("gapiid"));
+        self.adopt(&mut command);
+        let process = Running::start(command.args(options));
+        crate::wait::until("the daemon to listen", Duration::from_secs(10), || {
+            let status = run(&mut self.ctl(["status", "--json"]));
+            status.status.success().then_some(())
+        });
+        Daemon { process }
+    }
+
+    /// `gapii-ctl run OPTIONS -o FILE -- PROGRAM`, with the program's arguments and environment.
+    pub fn run_command(&self, options: &[&str], trace: &Path, program: &Process) -> Process {
+        let mut command = self.ctl(["run"]);
+        command.args(options).arg("-o").arg(trace);
+        append(&mut command, program);
+        command
+    }
+
+    /// Records `program` into a file of its own and waits for the end.
+    pub fn record(&self, options: &[&str], program: &Process) -> Recording {
+        let file = tempfile::Builder::new().suffix(".gapii").tempfile_in(self.folder.path());
+        let (_, path) = file.expect("a file").keep().expect("a file that stays");
+        let run = run(&mut self.run_command(options, &path, program));
+        Recording { trace: Trace { path }, run }
+    }
+
+    /// What `gapii-ctl apps` lists.
+    pub fn apps(&self) -> Vec<Value> {
+        let apps = run(&mut self.ctl(["apps", "--json"])).ok();
+        match serde_json::from_str(&apps.stdout) {
+            Ok(Value::Array(apps)) => apps,
+            other => panic!("apps --json is a list: {other:?}"),
+        }
+    }
+
+    /// The one connected application, once it is in `mode`.
+    pub fn app_in_mode(&self, mode: &str) -> Value {
+        crate::wait::until(&format!("an application in mode {mode}"), LIMIT, || {
+            let mut apps = self.apps();
+            (apps.len() == 1 && apps[0]["mode"] == mode).then(|| apps.remove(0))
+        })
+    }
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Daemon {
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// CPU time of all its threads.
+    pub fn cpu_time(&self) -> Duration {
+        let tasks = format!("/proc/{}/task", self.pid());
+        let tasks = std::fs::read_dir(tasks).expect("the daemon runs").flatten();
+        let times = tasks.map(|task| schedstat(&task.path().join("schedstat")));
+        Duration::from_nanos(times.sum())
+    }
+
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        self.process.signal(signal);
+    }
+
+    /// Sends SIGTERM and waits for the end.
+    pub fn end(self) -> Finished {
+        self.signal(rustix::process::Signal::TERM);
+        self.process.finish(LIMIT)
+    }
+
+    /// Ends without a word.
+    pub fn kill(self) {
+        self.signal(rustix::process::Signal::KILL);
+        self.process.finish(LIMIT);
+    }
+}
+
+/// Nanoseconds on a CPU; nothing for a thread that has just gone.
+fn schedstat(path: &Path) -> u64 {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+impl Trace {
+    pub fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// `gapii-ctl NAME FILE`, with `options`.
+    pub fn ask(&self, name: &str, options: &[&str]) -> Finished {
+        let mut command = Process::new(artifact("gapii-ctl"));
+        run(command.arg(name).arg(&self.path).args(options))
+    }
+
+    pub fn info(&self) -> Value {
+        let info = self.ask("info", &["--json"]);
+        serde_json::from_str(&info.stdout).unwrap_or_else(|error| panic!("{error}: {info}"))
+    }
+
+    /// Every command, those in flight at the end included.
+    #[track_caller]
+    pub fn commands(&self) -> Vec<Command> {
+        commands(&self.ask("dump", &["--json"]).ok())
+    }
+
+    #[track_caller]
+    pub fn verify(&self) {
+        self.ask("verify", &[]).ok();
+    }
+
+    /// The trace is well-formed and ends for `reason`, with nothing lost.
+    #[track_caller]
+    pub fn is_whole(&self, reason: &str) {
+        self.verify();
+        let info = self.info();
+        assert_eq!(info["end_of_stream"]["reason"], reason, "{info:#}");
+        assert_eq!(info["lost"]["calls"], 0, "{info:#}");
+    }
+}
+
+/// The commands in the output of `dump --json`.
+#[track_caller]
+pub fn commands(dump: &Finished) -> Vec<Command> {
+    let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    dump.stdout.lines().map(parse).collect()
+}
+
+impl Command {
+    /// An argument.
+    #[track_caller]
+    pub fn argument(&self, name: &str) -> &Value {
+        let found = self.args.0.iter().find(|(known, _)| known == name);
+        &found.unwrap_or_else(|| panic!("no argument {name}: {self:?}")).1
+    }
+
+    /// An argument that is a number, a handle or a name.
+    #[track_caller]
+    pub fn integer(&self, name: &str) -> i64 {
+        let value = self.argument(name);
+        value.as_i64().unwrap_or_else(|| panic!("{name} is no number: {self:?}"))
+    }
+
+    /// The elements of an array of numbers that was observed.
+    #[track_caller]
+    pub fn numbers(&self, name: &str) -> Vec<i64> {
+        let values = self.argument(name)["values"].as_array();
+        let values = values.unwrap_or_else(|| panic!("{name} was not observed: {self:?}"));
+        values.iter().filter_map(Value::as_i64).collect()
+    }
+
+    /// It returned true.
+    pub fn succeeded(&self) -> bool {
+        self.result == Value::Bool(true)
+    }
+}
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Arguments;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object of arguments")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Arguments, A::Error> {
+                let mut arguments = Vec::new();
+                while let Some(argument) = map.next_entry()? {
+                    arguments.push(argument);
+                }
+                Ok(Arguments(arguments))
+            }
+        }
+        from.deserialize_map(InOrder)
+    }
+}
+
+/// Adds `-- PROGRAM ARGUMENTS` to `command`, and the program's environment.
+pub fn append(command: &mut Process, program: &Process) {
+    command.arg("--").arg(program.get_program()).args(program.get_args());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    if let Some(folder) = program.get_current_dir() {
+        command.current_dir(folder);
+    }
+}

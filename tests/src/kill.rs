@@ -1,0 +1,107 @@
+//! A program killed at a random moment, and its trace held against the fake driver's own counts.
+//!
+//! A record is published before the driver is called, so the trace may have one command more than
+//! the driver, for each thread, and never one less.
+
+use std::collections::BTreeMap;
+use std::process::Command as Process;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::fake_driver::{self, Page, Thread};
+use crate::gapii::{Command, Session, Trace};
+use crate::process::{LIMIT, Running, send_signal};
+use crate::programs::program;
+use crate::random::Random;
+
+/// What `programs/draw_forever.c` calls; the shim makes calls of its own, of other functions.
+pub const CALLED: &[&str] = &[
+    "eglBindAPI",
+    "eglChooseConfig",
+    "eglCreateContext",
+    "eglCreatePbufferSurface",
+    "eglGetDisplay",
+    "eglInitialize",
+    "eglMakeCurrent",
+    "eglSwapBuffers",
+    "glBindTexture",
+    "glDeleteTextures",
+    "glDisable",
+    "glDrawArrays",
+    "glEnable",
+    "glFinish",
+    "glGenTextures",
+    "glGetError",
+    "glIsEnabled",
+    "glUniform1i",
+    "glUniform4f",
+];
+
+/// Kills a program after a random number of calls, and checks what is left of it.
+#[track_caller]
+pub fn kill_once(random: &mut Random) {
+    let session = Session::new();
+    let page = session.path("page");
+    let trace = Trace::new(session.path("killed.gapii"));
+    let mut process = Process::new(program("draw_forever"));
+    process.arg("3").env("FAKE_DRIVER_FINISH", "20000");
+    fake_driver::use_in(&mut process, Some(&page));
+    let page = Page::new(&page);
+    // Now and then while it is still setting up.
+    let moment = if random.below(10) == 0 { random.below(60) } else { random.below(300_000) };
+    let run = Running::start(&mut session.run_command(&[], &trace.path, &process));
+    let pid = crate::wait::until("the program's calls", LIMIT, || {
+        page.pid().filter(|_| page.calls() >= moment)
+    });
+    send_signal(pid, Signal::KILL);
+    run.finish(Duration::from_secs(30)).exited_with(137);
+    check_killed(&trace, &page.threads());
+}
+
+/// The trace of a killed program is complete, by the driver's counts.
+#[track_caller]
+pub fn check_killed(trace: &Trace, threads: &[Thread]) {
+    trace.verify();
+    let info = trace.info();
+    assert_eq!(info["end_of_stream"]["reason"], "crash", "{info:#}");
+    assert_eq!(info["lost"]["calls"], 0, "{info:#}");
+    let commands = trace.commands();
+    let in_flight = in_flight(&info);
+    for thread in threads {
+        check_thread(thread, &commands, &in_flight);
+    }
+}
+
+#[track_caller]
+fn check_thread(thread: &Thread, commands: &[Command], in_flight: &[(i64, String)]) {
+    let tid = i64::from(thread.tid);
+    let mut recorded: BTreeMap<&str, u64> = BTreeMap::new();
+    for command in commands.iter().filter(|command| command.thread == tid) {
+        *recorded.entry(&command.name).or_default() += 1;
+    }
+    let mut ahead = 0;
+    for name in CALLED {
+        let ours = recorded.get(name).copied().unwrap_or(0);
+        let theirs = thread.counts.get(*name).copied().unwrap_or(0);
+        assert!(ours >= theirs, "thread {tid}: {ours} {name}, the driver has {theirs}: {thread:?}");
+        ahead += ours - theirs;
+    }
+    assert!(ahead <= 1, "thread {tid} has {ahead} commands that the driver has not: {thread:?}");
+    let names: Vec<&str> =
+        in_flight.iter().filter(|(t, _)| *t == tid).map(|(_, name)| &**name).collect();
+    assert!(names.len() <= 1, "thread {tid} is in several commands: {names:?}");
+    if let Some(current) = thread.current.as_deref().filter(|name| CALLED.contains(name)) {
+        assert_eq!(names, [current], "thread {tid} was in the driver: {thread:?}");
+    }
+}
+
+fn in_flight(info: &Value) -> Vec<(i64, String)> {
+    let list = info["end_of_stream"]["in_flight"].as_array().expect("a list of commands in flight");
+    let one = |command: &Value| {
+        let thread = command["thread"].as_i64().expect("a thread id");
+        (thread, command["name"].as_str().expect("a name").to_owned())
+    };
+    list.iter().map(one).collect()
+}

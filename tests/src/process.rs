@@ -1,0 +1,242 @@
+//! Child processes with a deadline: run to the end, or watched while they run.
+//!
+//! A child that outlives its deadline is killed and the test fails; none outlives its owner.
+
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+/// No single command of a test takes longer on two shared cores.
+pub const LIMIT: Duration = Duration::from_secs(120);
+
+/// What a command left behind.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    pub command: String,
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    /// # Panics
+    /// Unless it exited with `code`.
+    #[track_caller]
+    pub fn exited_with(self, code: i32) -> Self {
+        assert!(self.status.code() == Some(code), "expected exit status {code}: {self}");
+        self
+    }
+
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        self.exited_with(0)
+    }
+
+    /// As a shell says it: 128 and the signal's number for a program ended by a signal.
+    pub fn shell_status(&self) -> i32 {
+        self.status.code().unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
+    }
+}
+
+impl Display for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { command, status, stdout, stderr } = self;
+        write!(f, "{command}\n{status}\nstdout: {stdout}\nstderr: {stderr}")
+    }
+}
+
+/// Runs `command` to its end within [`LIMIT`].
+pub fn run(command: &mut Command) -> Finished {
+    Running::start(command).finish(LIMIT)
+}
+
+/// A child whose output is collected while it runs. Killed on drop.
+pub struct Running {
+    command: String,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Lines,
+    stderr: Lines,
+}
+
+impl Running {
+    /// # Panics
+    /// Where the program can't be started, naming the package of a known one.
+    pub fn start(command: &mut Command) -> Self {
+        let described = describe(command);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("{described}: {error}{}", hint(command.get_program())));
+        let stdout = Lines::collect(child.stdout.take().expect("stdout is a pipe"));
+        let stderr = Lines::collect(child.stderr.take().expect("stderr is a pipe"));
+        Self { command: described, stdin: child.stdin.take(), child, stdout, stderr }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Blocks until `wanted` stood in a line of stdout.
+    pub fn wait_for_line(&self, wanted: &str, limit: Duration) {
+        crate::wait::until(&format!("{:?} from {}", wanted, self.command), limit, || {
+            self.stdout.so_far().contains(wanted).then_some(())
+        });
+    }
+
+    /// The first whole line of stdout, once there is one.
+    pub fn stdout_line(&self) -> Option<String> {
+        let text = self.stdout.so_far();
+        text.split_once('\n').map(|(line, _)| line.to_owned())
+    }
+
+    pub fn stderr_so_far(&self) -> String {
+        self.stderr.so_far()
+    }
+
+    /// Writes to the child's stdin.
+    pub fn say(&mut self, text: &str) {
+        let stdin = self.stdin.as_mut().expect("stdin is open until close_stdin");
+        stdin.write_all(text.as_bytes()).expect("the child reads its stdin");
+    }
+
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        send_signal(self.pid(), signal);
+    }
+
+    /// True when the child has ended within `limit`.
+    pub fn ended_within(&self, limit: Duration) -> bool {
+        ended_within(self.pid(), limit)
+    }
+
+    /// Waits for the end; closes stdin first.
+    ///
+    /// # Panics
+    /// When it has not ended within `limit`.
+    pub fn finish(mut self, limit: Duration) -> Finished {
+        self.close_stdin();
+        let in_time = self.ended_within(limit);
+        if !in_time {
+            self.kill();
+        }
+        let status = self.child.wait().expect("a child can be waited for");
+        let finished = Finished {
+            command: self.command.clone(),
+            status,
+            stdout: self.stdout.all(),
+            stderr: self.stderr.all(),
+        };
+        assert!(in_time, "not ended within {limit:?}: {finished}");
+        finished
+    }
+
+    fn kill(&mut self) {
+        // It may have ended by itself in the meantime.
+        let _ = self.child.kill();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends `signal` to a process that this test started, directly or through a tool.
+pub fn send_signal(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(pid as i32).expect("a pid is not zero");
+    // Gone already is as good.
+    let _ = kill_process(pid, signal);
+}
+
+/// True when process `pid` is gone or a zombie within `limit`.
+pub fn ended_within(pid: u32, limit: Duration) -> bool {
+    let pid = Pid::from_raw(pid as i32).expect("a pid is not zero");
+    let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else { return true };
+    let timeout = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+    let ready = poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&timeout));
+    matches!(ready, Ok(1..))
+}
+
+/// Ends the test where `program` is not installed.
+pub fn require(program: &str) {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|folder| folder.join(program).exists());
+    let found = found
+        || std::path::Path::new(program).is_absolute() && std::path::Path::new(program).exists();
+    assert!(found, "{program} is missing{}", hint(OsStr::new(program)));
+}
+
+fn hint(program: &OsStr) -> String {
+    const PACKAGES: &[(&str, &str)] = &[
+        ("cc", "gcc"),
+        ("Xvfb", "xvfb"),
+        ("apitrace", "apitrace"),
+        ("zstd", "zstd"),
+        ("es2gears_x11", "mesa-utils"),
+        ("glmark2-es2", "glmark2-es2-x11"),
+        ("testgles2", "libsdl2-tests"),
+        ("mpv", "mpv"),
+        ("setarch", "util-linux"),
+        ("unshare", "util-linux"),
+    ];
+    let name = std::path::Path::new(program).file_name().unwrap_or(program);
+    PACKAGES
+        .iter()
+        .find(|(known, _)| name == *known)
+        .map_or(String::new(), |(_, package)| format!("; install it: apt-get install {package}"))
+}
+
+fn describe(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+/// The output of a child, gathered by a thread so that the child never waits for us.
+struct Lines {
+    text: std::sync::Arc<std::sync::Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Lines {
+    fn collect(stream: impl Read + Send + 'static) -> Self {
+        let text = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
+        let shared = text.clone();
+        let reader = std::thread::spawn(move || {
+            let mut stream = BufReader::new(stream);
+            let mut line = Vec::new();
+            while matches!(stream.read_until(b'\n', &mut line), Ok(1..)) {
+                let mut text = shared.lock().expect("no reader panics");
+                text.push_str(&String::from_utf8_lossy(&line));
+                line.clear();
+            }
+        });
+        Self { text, reader: Some(reader) }
+    }
+
+    fn so_far(&self) -> String {
+        self.text.lock().expect("no reader panics").clone()
+    }
+
+    /// After the child's end. A grandchild that holds the pipe open must not hold the test.
+    fn all(&mut self) -> String {
+        if let Some(reader) = self.reader.take() {
+            crate::wait::until("the end of a child's output", LIMIT, || {
+                reader.is_finished().then_some(())
+            });
+        }
+        self.so_far()
+    }
+}

@@ -1,0 +1,122 @@
+//! The C programs of `tests/programs/` and the fake driver, compiled with `cc` and kept.
+//!
+//! Needs `gcc`, `libegl-dev` and `libgles-dev`; a failed compilation ends the test with the
+//! compiler's words and the packages' names.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use crate::artifacts::{artifact, cache_directory};
+use crate::process::run;
+
+const FLAGS: &[&str] = &["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror"];
+const LINKED: &[&str] = &["-lEGL", "-lGLESv2", "-lpthread", "-lm"];
+
+/// A program of `tests/programs/`, by the name of its source.
+pub fn program(name: &str) -> PathBuf {
+    let source = source_directory().join(format!("{name}.c"));
+    let libraries = match name {
+        "load_dlopen" | "load_deepbind" => &["-ldl"],
+        "load_procaddress" => &["-lEGL"],
+        "load_glx" => &["-lGL", "-lEGL", "-lX11"][..],
+        "compare_threads" => &["-lEGL", "-lGLESv1_CM", "-lpthread"],
+        _ => LINKED,
+    };
+    compile(name, &source, &[], libraries, &[])
+}
+
+/// `load_plugin.c` as a shared library.
+pub fn plugin() -> PathBuf {
+    let source = source_directory().join("load_plugin.c");
+    compile("load_plugin.so", &source, &["-shared", "-fPIC"], LINKED, &[])
+}
+
+/// `load_linked.c` with the shim's archive in place of the libraries.
+pub fn static_program() -> PathBuf {
+    let source = source_directory().join("load_linked.c");
+    let archive = artifact("libgapii.a");
+    let path = archive.to_str().expect("the target folder has a plain name").to_owned();
+    compile(
+        "load_static",
+        &source,
+        &[],
+        &[&path, "-ldl", "-lpthread", "-lm", "-lgcc_s"],
+        &[&archive],
+    )
+}
+
+/// How the fake driver is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Driver {
+    /// Counts every call, see [`crate::fake_driver`].
+    Counting,
+    /// Does next to nothing, for the benchmark.
+    Bare,
+}
+
+/// A folder with the fake driver's `libEGL.so.1` and `libGLESv2.so.2`, for `LD_LIBRARY_PATH`.
+pub fn fake_driver(kind: Driver) -> PathBuf {
+    let (folder, define) = match kind {
+        Driver::Counting => ("fake-driver", "-DCOUNTED"),
+        Driver::Bare => ("bare-driver", "-DUNCOUNTED"),
+    };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("fake-driver/fake_driver.c");
+    let name = format!("{folder}/libEGL.so.1");
+    let library =
+        compile(&name, &source, &["-shared", "-fPIC", define], &["-lpthread", "-ldl"], &[]);
+    let folder = library.parent().expect("the library lies in its folder").to_path_buf();
+    let second = folder.join("libGLESv2.so.2");
+    if !second.exists() {
+        // Another test may have been first.
+        let _ = std::os::unix::fs::symlink("libEGL.so.1", &second);
+    }
+    folder
+}
+
+fn source_directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
+}
+
+/// Compiles `source` to `name` in the cache, unless that is newer than all it is made of.
+fn compile(
+    name: &str,
+    source: &Path,
+    flags: &[&str],
+    libraries: &[&str],
+    inputs: &[&Path],
+) -> PathBuf {
+    let output = cache_directory().join(name);
+    let folder = output.parent().expect("the output lies in the cache");
+    std::fs::create_dir_all(folder).expect("the target folder is writable");
+    if is_fresh(&output, source, inputs) {
+        return output;
+    }
+    // Under another name first: tests run side by side, and one may be running the old one.
+    let draft = tempfile::Builder::new().prefix("cc-").tempdir_in(folder).expect("a folder");
+    let drafted = draft.path().join("out");
+    let mut command = Command::new("cc");
+    command.args(FLAGS).args(flags).arg("-o").arg(&drafted).arg(source).args(libraries);
+    let finished = run(&mut command);
+    assert!(
+        finished.status.success(),
+        "{finished}\nneeds: apt-get install gcc libegl-dev libgles-dev libgl-dev libx11-dev"
+    );
+    std::fs::rename(&drafted, &output).expect("a rename within one folder");
+    output
+}
+
+fn is_fresh(output: &Path, source: &Path, inputs: &[&Path]) -> bool {
+    let Some(built) = modified(output) else { return false };
+    let folder = source.parent().expect("a source lies in a folder");
+    let headers = std::fs::read_dir(folder).expect("the sources are there").flatten();
+    let headers =
+        headers.map(|entry| entry.path()).filter(|p| p.extension().is_some_and(|e| e == "h"));
+    let mut made_of =
+        headers.chain([source.to_path_buf()]).chain(inputs.iter().map(|p| p.to_path_buf()));
+    made_of.all(|path| modified(&path).is_some_and(|changed| changed <= built))
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|data| data.modified()).ok()
+}

@@ -1,0 +1,139 @@
+//! A second reader of trace files, written from `docs/trace-format.md`: frames and record headers.
+//!
+//! Finds zstd frames by their own headers and has `zstd -d` decompress them; shares no code with the
+//! project's reader, so that each can show the other wrong. Reads sound files only.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const ZSTD_MAGIC: u32 = 0xFD2F_B528;
+const SKIPPABLE_MAGIC: u32 = 0x184D_2A50;
+const FLAG_LEAVE: u16 = 2;
+const FLAG_EFFECT: u16 = 4;
+const META_FIRST: u16 = 0xFF00;
+const BLOCK: u16 = 0xFF10;
+
+/// A zstd frame of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    pub bytes: Range<usize>,
+    /// Metadata: header, index or footer.
+    pub skippable: bool,
+}
+
+/// How many records of each kind a block holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub records: u64,
+    pub enters: u64,
+    pub leaves: u64,
+    /// Commands that took effect.
+    pub effects: u64,
+}
+
+/// The frames of a file, in order.
+///
+/// # Panics
+/// Where bytes do not belong to a frame.
+pub fn frames(file: &[u8]) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    let mut at = 0;
+    while at < file.len() {
+        let frame = frame_at(file, at);
+        at = frame.bytes.end;
+        frames.push(frame);
+    }
+    frames
+}
+
+fn frame_at(file: &[u8], at: usize) -> Frame {
+    let magic = u32_at(file, at);
+    if magic & 0xFFFF_FFF0 == SKIPPABLE_MAGIC {
+        let end = at + 8 + u32_at(file, at + 4) as usize;
+        return Frame { bytes: at..end, skippable: true };
+    }
+    assert_eq!(magic, ZSTD_MAGIC, "a frame at {at}");
+    Frame { bytes: at..end_of_data_frame(file, at), skippable: false }
+}
+
+/// RFC 8878, sections 3.1.1.1 and 3.1.1.2.
+fn end_of_data_frame(file: &[u8], at: usize) -> usize {
+    let descriptor = file[at + 4];
+    let single_segment = descriptor >> 5 & 1 == 1;
+    let window = usize::from(!single_segment);
+    let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let content_size = match descriptor >> 6 {
+        0 => usize::from(single_segment),
+        1 => 2,
+        2 => 4,
+        _ => 8,
+    };
+    let mut at = at + 5 + window + dictionary + content_size;
+    loop {
+        let header = u32::from_le_bytes([file[at], file[at + 1], file[at + 2], 0]);
+        let length = if header >> 1 & 3 == 1 { 1 } else { header >> 3 };
+        at += 3 + length as usize;
+        if header & 1 == 1 {
+            break;
+        }
+    }
+    at + if descriptor >> 2 & 1 == 1 { 4 } else { 0 }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// What `zstd -d` makes of `bytes`.
+///
+/// # Panics
+/// Where it makes nothing of them.
+pub fn decompress(bytes: &[u8]) -> Vec<u8> {
+    crate::process::require("zstd");
+    let mut command = Command::new("zstd");
+    command.args(["-d", "-c", "-q"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("zstd was found");
+    let mut stdin = child.stdin.take().expect("stdin is a pipe");
+    let input = bytes.to_vec();
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().expect("a child can be waited for");
+    writer.join().expect("no writer panics").expect("zstd reads all of its input");
+    assert!(output.status.success(), "zstd -d: {}", output.status);
+    output.stdout
+}
+
+/// What `zstd -d` makes of a file.
+pub fn decompress_file(path: &Path) -> Vec<u8> {
+    decompress(&std::fs::read(path).expect("the trace is there"))
+}
+
+/// Counts the records of decompressed blocks.
+///
+/// # Panics
+/// Where a record does not fit.
+pub fn count(stream: &[u8]) -> Counts {
+    let mut counts = Counts::default();
+    let mut at = 0;
+    while at < stream.len() {
+        let length = u32_at(stream, at) as usize;
+        let id = u16::from_le_bytes([stream[at + 4], stream[at + 5]]);
+        let flags = u16::from_le_bytes([stream[at + 6], stream[at + 7]]);
+        assert!(length >= 8 && at + length <= stream.len(), "record of {length} bytes at {at}");
+        counts.records += 1;
+        if id < META_FIRST {
+            let leave = flags & FLAG_LEAVE != 0;
+            counts.leaves += u64::from(leave);
+            counts.enters += u64::from(!leave);
+            counts.effects += u64::from(flags & FLAG_EFFECT != 0);
+        }
+        at += length.next_multiple_of(8);
+    }
+    counts
+}
+
+/// The first record of every data frame says that a block begins.
+pub fn begins_with_block(stream: &[u8]) -> bool {
+    stream.len() >= 8 && u16::from_le_bytes([stream[4], stream[5]]) == BLOCK
+}

@@ -1,0 +1,192 @@
+//! Bad input: one clear sentence, the right exit status, and what was recorded before is kept.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Command as Process;
+
+use gapii_tests::damage::{assert_rejected, assert_says_one_sentence};
+use gapii_tests::fake_driver;
+use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::loading::offscreen;
+use gapii_tests::process::{Finished, run};
+use gapii_tests::programs::program;
+
+const USAGE: i32 = 2;
+const UNREACHABLE: i32 = 3;
+
+/// Refused, and the sentence has what it is about.
+#[track_caller]
+fn check(finished: &Finished, code: i32, mentions: &str) {
+    assert_rejected(finished, code);
+    assert!(finished.stderr.contains(mentions), "{mentions:?} is not mentioned: {finished}");
+}
+
+#[test]
+fn unknown_command_is_rejected() {
+    let session = Session::new();
+    let finished = run(&mut session.ctl(["dance"]));
+    assert_eq!(finished.status.code(), Some(USAGE), "{finished}");
+    assert!(finished.stderr.contains("dance"), "{finished}");
+}
+
+#[test]
+fn capture_of_no_frames_is_rejected() {
+    let session = Session::new();
+    let finished = run(&mut session.ctl(["run", "--frames", "0", "--", "true"]));
+    assert_eq!(finished.status.code(), Some(USAGE), "{finished}");
+    assert!(finished.stderr.contains("frames"), "{finished}");
+}
+
+#[test]
+fn missing_program_is_rejected() {
+    let session = Session::new();
+    let recording = session.record(&[], &Process::new("no-such-program-here"));
+    check(&recording.run, UNREACHABLE, "no-such-program-here");
+    let recording = session.record(&[], &Process::new("/etc/passwd"));
+    check(&recording.run, UNREACHABLE, "/etc/passwd");
+}
+
+#[test]
+fn program_without_a_display_fails_by_itself() {
+    let session = Session::new();
+    let mut process = Process::new("es2gears_x11");
+    process.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    let native = run(&mut process);
+    let recording = session.record(&["--frames", "10"], &process);
+    assert_eq!(recording.run.status.code(), native.status.code(), "{}", recording.run);
+    assert!(recording.run.stderr.contains("display"), "{}", recording.run);
+    recording.trace.is_whole("exit");
+}
+
+#[test]
+fn output_that_can_not_be_opened_is_rejected_before_the_program_starts() {
+    let session = Session::new();
+    let witness = session.path("witness");
+    let check_output = |path: &str| {
+        let mut process = Process::new("touch");
+        process.arg(&witness);
+        let finished = run(&mut session.run_command(&[], Path::new(path), &process));
+        check(&finished, UNREACHABLE, path);
+        assert!(!witness.exists(), "the program was started");
+    };
+    check_output("/no/such/folder/x.gapii");
+    check_output("/proc/x.gapii");
+    check_output("/tmp");
+}
+
+#[test]
+fn device_without_space_ends_the_capture_and_not_the_program() {
+    let session = Session::new();
+    let mut process = Process::new(program("draw_forever"));
+    process.args(["2", "20000"]);
+    fake_driver::use_in(&mut process, None);
+    let finished = run(&mut session.run_command(&[], Path::new("/dev/full"), &process));
+    assert_eq!(finished.status.code(), Some(0), "the program's own status: {finished}");
+    assert_says_one_sentence(&finished);
+    assert!(finished.stderr.contains("/dev/full"), "{finished}");
+}
+
+/// On a file system with room for a few blocks.
+#[test]
+fn disk_that_fills_up_keeps_what_was_recorded() {
+    let session = Session::new();
+    let (disk, kept) = (session.path("disk"), session.path("kept.gapii"));
+    std::fs::create_dir(&disk).unwrap();
+    let mut process = Process::new(program("draw_forever"));
+    process.args(["2", "100000"]);
+    let record = session.run_command(&[], &disk.join("x.gapii"), &process);
+    // Mounted in a name space of its own, which goes with the shell.
+    let mut command = Process::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
+    command.arg("mount -t tmpfs -o size=512k none \"$1\" && shift && { \"$@\"; status=$?; cp \"$0\" \"$KEPT\"; exit $status; }");
+    command.arg(disk.join("x.gapii")).arg(&disk).env("KEPT", &kept);
+    gapii_tests::gapii::append(&mut command, &record);
+    // `append` puts a -- before the words.
+    fake_driver::use_in(&mut command, None);
+    let finished = run(&mut command);
+    assert_eq!(finished.status.code(), Some(0), "the program's own status: {finished}");
+    assert_says_one_sentence(&finished);
+    let trace = Trace::new(kept);
+    let info = trace.info();
+    assert!(info["calls"].as_u64().unwrap() > 10_000, "{info:#}");
+    assert_eq!(info["complete"], false, "{info:#}");
+}
+
+#[test]
+fn daemon_of_another_version_is_rejected() {
+    let session = Session::new();
+    let socket = session.path("other.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]);
+        // {"Error": {"code": "version", "message": "speaks 98 to 99"}} in MessagePack
+        let mut message = b"\x81\xa5Error\x82\xa4code\xa7version\xa7message\xaf".to_vec();
+        message.extend(b"speaks 98 to 99");
+        let _ = stream.write_all(&(message.len() as u32).to_le_bytes());
+        let _ = stream.write_all(&message);
+    });
+    let finished =
+        run(&mut session.ctl(["status", "--connect", &format!("unix:{}", socket.display())]));
+    check(&finished, UNREACHABLE, "98 to 99");
+    server.join().unwrap();
+}
+
+#[test]
+fn daemon_that_is_not_there_is_named() {
+    let session = Session::new();
+    for question in [&["status"][..], &["apps"], &["stop"], &["start"]] {
+        let finished = run(&mut session.ctl(question));
+        check(&finished, UNREACHABLE, "gapii");
+    }
+    let finished = run(&mut session.ctl(["status", "--connect", "unix:/no/such/socket"]));
+    check(&finished, UNREACHABLE, "/no/such/socket");
+}
+
+/// root can open any socket, so for root the daemon is somebody else's; for others the folder is shut.
+#[test]
+fn socket_of_another_user_is_not_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let session = Session::new();
+    let folder = session.path("theirs");
+    std::fs::create_dir(&folder).unwrap();
+    let address = format!("unix:{}/ctl.sock", folder.display());
+    if rustix::process::geteuid().is_root() {
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(session.path(""), open).unwrap();
+        std::os::unix::fs::chown(&folder, Some(65534), Some(65534)).unwrap();
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let mut theirs = Process::new("setpriv");
+        theirs.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        theirs.arg(gapii_tests::artifacts::artifact("gapiid")).arg("--socket-dir").arg(&folder);
+        let daemon = gapii_tests::process::Running::start(&mut theirs);
+        gapii_tests::wait::until("their daemon", gapii_tests::process::LIMIT, || {
+            assert!(!daemon.ended_within(std::time::Duration::ZERO), "{}", daemon.stderr_so_far());
+            folder.join("ctl.sock").exists().then_some(())
+        });
+        check(&run(&mut session.ctl(["status", "--connect", &address])), UNREACHABLE, "theirs");
+    } else {
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o000)).unwrap();
+        check(&run(&mut session.ctl(["status", "--connect", &address])), UNREACHABLE, "theirs");
+    }
+}
+
+#[test]
+fn trace_that_is_not_there_is_named() {
+    for question in ["info", "dump", "verify"] {
+        let finished = Trace::new("/no/such/trace.gapii".into()).ask(question, &[]);
+        check(&finished, UNREACHABLE, "/no/such/trace.gapii");
+    }
+}
+
+#[test]
+fn program_that_draws_nothing_is_recorded_as_nothing() {
+    let session = Session::new();
+    let mut process = offscreen("sh".as_ref(), ["-c", "exit 5"]);
+    process.env_remove("EGL_PLATFORM");
+    let recording = session.record(&[], &process);
+    recording.run.clone().exited_with(5);
+    recording.trace.verify();
+    assert_eq!(recording.trace.info()["calls"], 0);
+}

@@ -1,0 +1,77 @@
+//! A program for each way of having a child: both behave as natively, the parent's trace is whole, and
+//! nothing of the child's is on a thread of the parent's.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use gapii_tests::gapii::{Command, Session};
+use gapii_tests::loading::{behaves_as_natively, names, names_of_thread, offscreen};
+use gapii_tests::programs::program;
+use gapii_tests::scene;
+
+/// The commands of the child, after those of the parent have been checked.
+fn commands_of_child(kind: &str, child_program: Option<PathBuf>) -> Vec<Command> {
+    let session = Session::new();
+    let arguments = [Some(kind.as_ref()), child_program.as_deref().map(|path| path.as_os_str())];
+    let arguments: Vec<&OsStr> = arguments.into_iter().flatten().collect();
+    let recording = behaves_as_natively(&session, &mut offscreen(&program("child"), arguments));
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    let (parent, thread) = (commands[0].process, commands[0].thread);
+    let expected = [scene::OPEN, &scene::draw(), &scene::draw(), scene::CLOSE].concat();
+    assert_eq!(names_of_thread(&commands, thread), expected);
+    let (of_parent, of_child): (Vec<_>, Vec<_>) =
+        commands.into_iter().partition(|command| command.process == parent);
+    assert!(of_parent.iter().all(|command| command.thread == thread), "{of_parent:?}");
+    of_child
+}
+
+/// A child that did not exec is recorded whole, as a process of its own, or left alone.
+fn check_whole_or_absent(kind: &str, calls: &[&str]) {
+    let commands = commands_of_child(kind, None);
+    assert!(commands.is_empty() || names(&commands) == calls, "{kind}: {:?}", names(&commands));
+}
+
+/// A child that became another program is recorded from its first call.
+fn check_exec(kind: &str) {
+    let commands = commands_of_child(kind, Some(program("load_linked")));
+    assert_eq!(names(&commands), scene::scene(), "{kind}");
+}
+
+fn scene_on_a_device() -> Vec<&'static str> {
+    let mut calls = vec!["eglGetProcAddress", "eglQueryDevicesEXT", "eglGetPlatformDisplay"];
+    // It does not bind the API: GLES is what a process begins with.
+    calls.extend(scene::OPEN[1..].iter().filter(|name| **name != "eglBindAPI"));
+    calls.extend(scene::draw());
+    calls
+}
+
+#[test]
+fn child_of_fork_that_draws_leaves_its_parent_alone() {
+    check_whole_or_absent("fork", &scene_on_a_device());
+}
+
+#[test]
+fn child_of_fork_that_asks_leaves_its_parent_alone() {
+    check_whole_or_absent("fork-ask", &["glIsEnabled", "glGetError"].repeat(100));
+}
+
+#[test]
+fn child_of_raw_clone_leaves_its_parent_alone() {
+    check_whole_or_absent("clone", &scene_on_a_device());
+}
+
+#[test]
+fn child_of_fork_that_execs_is_recorded() {
+    check_exec("fork-exec");
+}
+
+#[test]
+fn child_of_vfork_that_execs_is_recorded() {
+    check_exec("vfork-exec");
+}
+
+#[test]
+fn spawned_child_is_recorded() {
+    check_exec("spawn");
+}

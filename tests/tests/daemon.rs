@@ -1,0 +1,218 @@
+//! Captures that begin, end or break while the program runs on.
+
+use std::process::Command as Process;
+use std::time::Duration;
+
+use gapii_tests::fake_driver::{self, Page};
+use gapii_tests::gapii::{Session, Trace, append};
+use gapii_tests::order::{counts_up, uniforms};
+use gapii_tests::process::{LIMIT, Running, run};
+use gapii_tests::programs::program;
+use gapii_tests::wait;
+use rustix::process::Signal;
+
+/// Draws on the fake driver until it is killed, or for some rounds.
+fn drawing(session: &Session, arguments: &[&str]) -> (Process, Page) {
+    let path = session.path("page");
+    let mut process = Process::new(program("draw_forever"));
+    process.args(arguments);
+    fake_driver::use_in(&mut process, Some(&path));
+    (process, Page::new(&path))
+}
+
+/// The shim is loaded and nothing is captured.
+fn run_idle(session: &Session, process: &Process) -> Running {
+    let mut command = session.ctl(["run", "--idle"]);
+    append(&mut command, process);
+    Running::start(&mut command)
+}
+
+/// The file has blocks in it.
+fn wait_for_blocks(trace: &Trace) {
+    wait::until("blocks in the trace", LIMIT, || {
+        trace.path.metadata().ok().filter(|file| file.len() > 200_000).map(drop)
+    });
+}
+
+/// Each thread's numbered calls are there from the first on, without a hole.
+#[track_caller]
+fn check_prefixes(trace: &Trace) {
+    let commands = trace.ask("dump", &["--json"]);
+    let commands = gapii_tests::gapii::commands(&commands);
+    let mut threads: Vec<_> = commands.iter().map(|command| command.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    assert!(!threads.is_empty(), "nothing is listed");
+    for thread in threads {
+        let of_thread: Vec<_> =
+            commands.iter().filter(|command| command.thread == thread).cloned().collect();
+        let drawn = uniforms(&of_thread, 2);
+        assert_eq!(counts_up(&drawn, drawn.len() as u64), Ok(()), "thread {thread}");
+    }
+}
+
+#[test]
+fn program_whose_daemon_is_killed_runs_on_and_leaves_a_readable_trace() {
+    const ROUNDS: u64 = 100_000;
+    let session = Session::new();
+    let daemon = session.daemon(&[]);
+    let (process, page) = drawing(&session, &["2", &ROUNDS.to_string()]);
+    let trace = Trace::new(session.path("orphan.gapii"));
+    let run = Running::start(&mut session.run_command(&[], &trace.path, &process));
+    wait_for_blocks(&trace);
+    daemon.kill();
+    let finished = run.finish(LIMIT);
+    assert_eq!(finished.status.code(), Some(0), "the program's own status: {finished}");
+    assert!(!finished.stderr.is_empty(), "the broken capture is mentioned: {finished}");
+    let drawn: u64 = page.threads().iter().filter_map(|t| t.counts.get("glDrawArrays")).sum();
+    assert_eq!(drawn, 2 * ROUNDS);
+    let info = trace.info();
+    assert_eq!(info["complete"], false, "{info:#}");
+    check_prefixes(&trace);
+}
+
+#[test]
+fn daemon_told_to_end_finishes_its_traces() {
+    let session = Session::new();
+    let daemon = session.daemon(&[]);
+    let (process, page) = drawing(&session, &["2"]);
+    let trace = Trace::new(session.path("shutdown.gapii"));
+    let run = Running::start(&mut session.run_command(&[], &trace.path, &process));
+    wait_for_blocks(&trace);
+    daemon.end().ok();
+    let calls = page.calls();
+    wait::until("the program to go on", LIMIT, || (page.calls() > calls + 10_000).then_some(()));
+    trace.is_whole("shutdown");
+    check_prefixes(&trace);
+    drop(run);
+}
+
+#[test]
+fn program_whose_daemon_hangs_leaves_the_capture() {
+    const ROUNDS: u64 = 200_000;
+    let session = Session::new();
+    let daemon = session.daemon(&["--ring-size", "256K"]);
+    let (process, page) = drawing(&session, &["2", &ROUNDS.to_string()]);
+    let trace = Trace::new(session.path("stalled.gapii"));
+    let options = ["--stall-ms", "300"];
+    let run = Running::start(&mut session.run_command(&options, &trace.path, &process));
+    wait_for_blocks(&trace);
+    daemon.signal(Signal::STOP);
+    wait::until("the program's end", LIMIT, || {
+        let drawn: u64 = page.threads().iter().filter_map(|t| t.counts.get("glDrawArrays")).sum();
+        (drawn == 2 * ROUNDS).then_some(())
+    });
+    daemon.signal(Signal::CONT);
+    let finished = run.finish(LIMIT);
+    assert_eq!(finished.status.code(), Some(0), "the program's own status: {finished}");
+    trace.verify();
+    let info = trace.info();
+    assert_eq!(info["end_of_stream"]["reason"], "lost", "{info:#}");
+    assert_ne!(info["lost"]["calls"], 0, "{info:#}");
+    check_prefixes(&trace);
+}
+
+#[test]
+fn running_program_is_captured_again_and_again() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let (process, _) = drawing(&session, &["2"]);
+    let running = run_idle(&session, &process);
+    session.app_in_mode("idle");
+    for number in 0..10 {
+        let trace = Trace::new(session.path(&format!("{number}.gapii")));
+        run(session.ctl(["start", "--frames", "5", "-o"]).arg(&trace.path)).ok();
+        trace.is_whole("frames");
+        let info = trace.info();
+        assert_eq!((&info["frames"], &info["snapshot"]), (&5.into(), &false.into()), "{info:#}");
+        session.app_in_mode("idle");
+    }
+    drop(running);
+}
+
+#[test]
+fn capture_that_is_stopped_is_complete() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let (process, page) = drawing(&session, &["2"]);
+    let running = run_idle(&session, &process);
+    session.app_in_mode("idle");
+    let trace = Trace::new(session.path("stopped.gapii"));
+    let start = Running::start(session.ctl(["start", "-o"]).arg(&trace.path));
+    wait_for_blocks(&trace);
+    run(&mut session.ctl(["stop"])).ok();
+    start.finish(LIMIT).ok();
+    trace.is_whole("stop");
+    let calls = page.calls();
+    wait::until("the program to go on", LIMIT, || (page.calls() > calls + 10_000).then_some(()));
+    drop(running);
+}
+
+#[test]
+fn commands_that_are_dropped_are_counted() {
+    const ROUNDS: u64 = 100_000;
+    let session = Session::new();
+    let daemon = session.daemon(&["--ring-size", "64K"]);
+    let (process, page) = drawing(&session, &["2", &ROUNDS.to_string()]);
+    let trace = Trace::new(session.path("dropped.gapii"));
+    let options = ["--overflow", "drop"];
+    let run = Running::start(&mut session.run_command(&options, &trace.path, &process));
+    wait_for_blocks(&trace);
+    daemon.signal(Signal::STOP);
+    let calls = page.calls();
+    wait::until("calls without a daemon", LIMIT, || (page.calls() > calls + 50_000).then_some(()));
+    daemon.signal(Signal::CONT);
+    run.finish(LIMIT).ok();
+    trace.verify();
+    let info = trace.info();
+    assert_eq!(info["end_of_stream"]["reason"], "exit", "{info:#}");
+    let drawn: u64 = page.threads().iter().filter_map(|t| t.counts.get("glDrawArrays")).sum();
+    assert_eq!(drawn, 2 * ROUNDS);
+    let lost = info["lost"]["calls"].as_u64().unwrap();
+    assert!(lost > 10_000, "{info:#}");
+    let ours = |name: &str| gapii_tests::kill::CALLED.contains(&name);
+    let made: u64 = page
+        .threads()
+        .iter()
+        .flat_map(|thread| thread.counts.iter().filter(|(name, _)| ours(name)).map(|(_, n)| *n))
+        .sum();
+    assert_eq!(info["calls"].as_u64().unwrap() + lost, made, "recorded and lost are what was made");
+}
+
+#[test]
+fn frames_of_each_process_are_counted_apart() {
+    let session = Session::new();
+    let script = format!("{0} & {0} & wait", program("load_linked").display());
+    let process = gapii_tests::loading::offscreen("sh".as_ref(), ["-c", &script]);
+    let recording = session.record(&["--frames", "3"], &process);
+    recording.run.ok();
+    recording.trace.is_whole("frames");
+    let info = recording.trace.info();
+    let processes = info["processes"].as_array().unwrap();
+    assert_eq!(processes.len(), 2, "{info:#}");
+    assert!(processes.iter().all(|process| process["frames"] == 3), "{info:#}");
+}
+
+#[test]
+fn frames_that_are_to_pass_are_left_out() {
+    let session = Session::new();
+    let process = gapii_tests::loading::offscreen(&program("load_linked"), [""; 0]);
+    let recording = session.record(&["--skip-frames", "2", "--frames", "2"], &process);
+    recording.run.ok();
+    recording.trace.is_whole("frames");
+    let commands = recording.trace.commands();
+    let clears = commands.iter().filter(|command| command.name == "glUniform4f");
+    let green: Vec<_> = clears.map(|command| command.argument("v1").as_f64().unwrap()).collect();
+    assert_eq!(green, [0.5, 0.75]);
+}
+
+#[test]
+fn capture_of_a_time_ends_by_itself() {
+    let session = Session::new();
+    let (process, _) = drawing(&session, &["1"]);
+    let trace = Trace::new(session.path("seconds.gapii"));
+    let options = ["--seconds", "0.5", "--quit"];
+    let run = Running::start(&mut session.run_command(&options, &trace.path, &process));
+    run.finish(Duration::from_secs(30)).ok();
+    trace.is_whole("stop");
+}

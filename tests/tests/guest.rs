@@ -1,0 +1,150 @@
+//! The shim is a guest: programs that are hard to live in behave as natively, and are recorded.
+
+use std::process::Command as Process;
+
+use gapii_tests::fake_driver::{self, Page};
+use gapii_tests::gapii::{Command, Recording, Session};
+use gapii_tests::loading::{behaves_as_natively, names, offscreen, same_behaviour};
+use gapii_tests::order::{counts_up, uniforms};
+use gapii_tests::process::run;
+use gapii_tests::programs::program;
+
+/// A program on the fake driver.
+fn on_fake_driver(name: &str, arguments: &[&str]) -> Process {
+    let mut process = Process::new(program(name));
+    process.args(arguments);
+    fake_driver::use_in(&mut process, None);
+    process
+}
+
+fn count(commands: &[Command], name: &str) -> usize {
+    names(commands).into_iter().filter(|known| *known == name).count()
+}
+
+/// The number before `words` in what the program said on stderr.
+fn said(recording: &Recording, words: &str) -> u64 {
+    let stderr = &recording.run.stderr;
+    let number = stderr.split(words).next().and_then(|before| before.split_whitespace().last());
+    number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{words}: {stderr}"))
+}
+
+#[test]
+fn signal_handler_that_calls_is_safe() {
+    let session = Session::new();
+    let mut process = on_fake_driver("guest_signals", &[]);
+    process.env("FAKE_DRIVER_FINISH", "20000");
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    assert_eq!(counts_up(&uniforms(&commands, 0), said(&recording, " by main")), Ok(()));
+    // Those that came while the thread was in the shim went straight to the driver.
+    let handled = uniforms(&commands, 1);
+    assert!(handled.is_sorted() && handled.len() <= 200, "{handled:?}");
+}
+
+#[test]
+fn debug_callback_that_calls_is_safe() {
+    let session = Session::new();
+    let mut process = offscreen(&program("guest_debug_callback"), [""; 0]);
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    assert_eq!(count(&commands, "glDebugMessageInsertKHR"), 20);
+    assert_eq!(count(&commands, "glIsEnabled"), 0, "what a callback calls is not the program's");
+}
+
+#[test]
+fn driver_that_calls_itself_is_not_recorded_twice() {
+    let session = Session::new();
+    let mut process = on_fake_driver("guest_reenter", &["1000"]);
+    process.env("FAKE_DRIVER_REENTER", "1");
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    assert_eq!(counts_up(&uniforms(&commands, 0), 1000), Ok(()));
+    assert_eq!((count(&commands, "glFlush"), count(&commands, "glIsEnabled")), (1000, 0));
+}
+
+#[test]
+fn many_short_lived_threads_are_recorded() {
+    const THREADS: i64 = 600;
+    let session = Session::new();
+    let mut process = on_fake_driver("guest_threads", &[&THREADS.to_string()]);
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    let mut values = uniforms(&recording.trace.commands(), 0);
+    values.sort_unstable();
+    let expected: Vec<_> = (0..THREADS).flat_map(|k| [k; 4]).collect();
+    assert_eq!(values, expected);
+}
+
+#[test]
+fn process_that_ends_while_a_thread_draws_ends_as_natively() {
+    let check = |how: &str, reason: &str| {
+        let session = Session::new();
+        let mut process = on_fake_driver("guest_exit", &[how]);
+        let recording = behaves_as_natively(&session, &mut process);
+        recording.trace.is_whole(reason);
+        let commands = recording.trace.commands();
+        let drawn = uniforms(&commands, 0);
+        assert_eq!(counts_up(&drawn, drawn.len() as u64), Ok(()), "{how}");
+        assert!(drawn.len() >= 1000, "{how}: {}", drawn.len());
+        commands
+    };
+    check("return", "exit");
+    check("exit", "exit");
+    check("_exit", "exit");
+    check("thread", "exit");
+    check("abort", "crash");
+    let commands = check("destructor", "exit");
+    for location in [1, 2] {
+        assert_eq!(counts_up(&uniforms(&commands, location), 100), Ok(()), "location {location}");
+    }
+}
+
+#[test]
+fn errno_and_floating_point_state_come_out_as_they_went_in() {
+    let session = Session::new();
+    let mut process = on_fake_driver("guest_errno", &[]);
+    behaves_as_natively(&session, &mut process).trace.is_whole("exit");
+}
+
+#[test]
+fn errno_comes_out_as_it_went_in_with_small_rings() {
+    let session = Session::new();
+    let _daemon = session.daemon(&["--ring-size", "64K"]);
+    let mut process = on_fake_driver("guest_errno", &[]);
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    assert_ne!(recording.trace.info()["waits"], 0, "the rings were to be filled");
+}
+
+#[test]
+fn descriptors_that_the_program_closes_and_reuses_stay_its_own() {
+    let session = Session::new();
+    let folder = session.path("files");
+    std::fs::create_dir(&folder).unwrap();
+    let mut process = on_fake_driver("guest_descriptors", &[folder.to_str().unwrap()]);
+    let native = run(&mut process);
+    let recording = session.record(&[], &process);
+    same_behaviour(&native, &recording.run);
+    recording.trace.verify();
+    let drawn = uniforms(&recording.trace.commands(), 0);
+    assert!(drawn.starts_with(&(0..1000).collect::<Vec<_>>()), "{} commands", drawn.len());
+}
+
+#[test]
+fn crash_in_the_driver_leaves_the_call_in_the_trace() {
+    let session = Session::new();
+    let page = session.path("page");
+    let mut process = Process::new(program("draw_forever"));
+    process.arg("2").env("FAKE_DRIVER_CRASH_AT", "5000");
+    fake_driver::use_in(&mut process, Some(&page));
+    let recording = session.record(&[], &process);
+    recording.run.clone().exited_with(139);
+    gapii_tests::kill::check_killed(&recording.trace, &Page::new(&page).threads());
+    let end = &recording.trace.info()["end_of_stream"];
+    assert_eq!(end["signal"], 11, "{end}");
+    let in_flight = end["in_flight"].as_array().unwrap();
+    assert!(in_flight.iter().any(|command| command["name"] == "glDrawArrays"), "{end}");
+}
