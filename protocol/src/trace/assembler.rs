@@ -259,6 +259,11 @@ impl Assembler {
         }
     }
 
+    /// The frame of the command that [`Self::advance`] came to.
+    pub fn frame(&self) -> u64 {
+        self.current.frame
+    }
+
     /// Whether commands that took effect wait for their own leave record or an earlier command's.
     pub fn holds_commands(&self) -> bool {
         !self.queue.is_empty()

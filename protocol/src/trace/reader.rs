@@ -212,8 +212,7 @@ impl<R: Read + Seek> Commands<'_, R> {
     /// Errors are the file's; damage is not one.
     pub fn next_command(&mut self) -> io::Result<Option<Command<'_>>> {
         while self.advance()? {
-            let description = &*self.reader.header.description;
-            let frame = self.assembler.command(description).frame;
+            let frame = self.assembler.frame();
             if self.frames.as_ref().is_none_or(|frames| frames.contains(&frame)) {
                 return Ok(Some(self.assembler.command(&self.reader.header.description)));
             }

@@ -60,6 +60,12 @@ pub struct Gathered {
     pub broken: bool,
 }
 
+impl Gathered {
+    fn is_whole(&self) -> bool {
+        !self.broken && self.bytes.len() as u64 == self.total
+    }
+}
+
 impl Value {
     /// The value of type `ty` at byte `at` of `payload`.
     pub fn read(ty: Type, payload: &[u8], at: usize) -> Self {
@@ -191,8 +197,9 @@ impl<'a> Observations<'a> {
         let size = word & ((1 << 48) - 1);
         match (word >> 56) as u8 {
             OBSERVED_INLINE => self.inline(&rest[8..], size),
+            OBSERVED_CHUNKED if size == 0 => Observation::Bytes(&[]),
             OBSERVED_CHUNKED => match self.gathered.next() {
-                Some(whole) if !whole.broken && whole.bytes.len() as u64 == size => {
+                Some(whole) if whole.is_whole() && whole.total == size => {
                     Observation::Bytes(&whole.bytes)
                 }
                 _ => Observation::Missing { size },

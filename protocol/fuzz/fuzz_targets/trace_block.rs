@@ -1,0 +1,52 @@
+//! Any bytes as the records of a block, twice in a row: no compression and no checksum in the way.
+
+#![no_main]
+
+use std::io;
+use std::sync::OnceLock;
+
+use gapii_protocol::trace::assembler::{Advance, Assembler, Limits};
+use gapii_protocol::trace::census::Census;
+use gapii_protocol::trace::{Description, TraceHeader, TraceReader, json};
+use libfuzzer_sys::fuzz_target;
+
+/// The description in the corpus' own files, which the blocks of the corpus go with.
+fn description() -> &'static Description {
+    static HEADER: OnceLock<TraceHeader> = OnceLock::new();
+    let header = HEADER.get_or_init(|| {
+        let file = include_bytes!("../corpus/trace_file/whole");
+        let reader = TraceReader::open(io::Cursor::new(file)).expect("the corpus has a whole file");
+        reader.header().clone()
+    });
+    &header.description
+}
+
+fuzz_target!(|raw: &[u8]| {
+    let limits = Limits { held_commands: 64, held_bytes: 1 << 16 };
+    let mut assembler = Assembler::new(limits);
+    let mut census = Census::default();
+    for _ in 0..2 {
+        census.block(raw, description());
+        let filled: Result<(), ()> = assembler.refill(|buffer| {
+            buffer.extend_from_slice(raw);
+            Ok(())
+        });
+        filled.expect("memory does not fail");
+        drain(&mut assembler);
+    }
+    assembler.finish();
+    drain(&mut assembler);
+});
+
+fn drain(assembler: &mut Assembler) {
+    loop {
+        match assembler.advance() {
+            Ok(Advance::Command) => {
+                let command = assembler.command(description());
+                json::write_line(&command, &mut io::sink()).expect("sinks take all");
+            }
+            Ok(Advance::NeedsBlock | Advance::Done) => return,
+            Err(_) => {}
+        }
+    }
+}
