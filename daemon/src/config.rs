@@ -7,7 +7,7 @@ use clap::Parser;
 
 /// Records what applications issue to graphics APIs, for gapii-ctl.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "gapiid", version, max_term_width = 100)]
+#[command(name = "gapiid", version, max_term_width = 100, args_override_self = true)]
 pub struct Config {
     /// Folder of the sockets; only this user may be able to change it
     ///

@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Parser;
+use rustix::process::Signal;
 use sd_notify::NotifyState;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -64,6 +65,9 @@ fn start_log(config: &Config) {
 async fn serve(config: &Config) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    // A handler, even one that nobody waits for, makes a file that may not grow an error of the
+    // write instead of our end.
+    let _too_long = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
     let sockets = Sockets::open(config)?;
     let session = Session::new(config)?;
     let (end, ending) = watch::channel(false);

@@ -581,7 +581,8 @@ impl Drain {
             options: self.capture.plan.options(),
             ..Footer::default()
         };
-        let finish = Finish { end: End { reason, in_flight }, ledger, footer };
+        let calls = self.assembler.calls();
+        let finish = Finish { end: End { reason, in_flight }, ledger, calls, footer };
         // A writer that is gone says so below.
         let _ = self.threads.work.send(Work::Finish(Box::new(finish)));
         match self.threads.writing.join() {

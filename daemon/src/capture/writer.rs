@@ -32,6 +32,8 @@ pub enum Work {
 pub struct Finish {
     pub end: meta::End,
     pub ledger: Ledger,
+    /// Commands that took effect in the blocks.
+    pub calls: u64,
     /// All but what the writer knows: totals, and the accounts by what is in the file.
     pub footer: Footer,
 }
@@ -64,6 +66,8 @@ pub struct Writer {
     totals: Totals,
     /// Records in the file, per thread of the trace.
     records: Vec<u64>,
+    /// Ends of frames in the file, per process of the trace.
+    frames: Vec<u64>,
     error: Option<OutputError>,
     progress: Arc<Progress>,
     counter: Arc<CounterMap>,
@@ -83,6 +87,7 @@ impl Writer {
             index: TraceIndex::default(),
             totals: Totals::default(),
             records: Vec::new(),
+            frames: Vec::new(),
             error: None,
             progress,
             counter,
@@ -137,6 +142,7 @@ impl Writer {
     /// Enters a block that is in the file.
     fn count(&mut self, block: &Block) {
         for &(process, frame) in &block.frame_ends {
+            *slot(&mut self.frames, process) += 1;
             if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
                 self.index.push_frame_end(process, frame);
             }
@@ -150,11 +156,7 @@ impl Writer {
             seqs: block.seqs,
         });
         for &(thread, records) in &block.records {
-            let thread = thread as usize;
-            if self.records.len() <= thread {
-                self.records.resize(thread + 1, 0);
-            }
-            self.records[thread] += records;
+            *slot(&mut self.records, thread) += records;
             self.totals.records += records;
         }
         self.totals.frames += block.frame_ends.len() as u64;
@@ -175,7 +177,7 @@ impl Writer {
     }
 
     fn finish(mut self, finish: Finish) -> Written {
-        let Finish { mut end, mut ledger, mut footer } = finish;
+        let Finish { mut end, mut ledger, mut footer, calls } = finish;
         end.in_flight.retain(|command| {
             self.records.get(command.thread as usize).is_some_and(|&records| records > 0)
         });
@@ -183,6 +185,10 @@ impl Writer {
         let can_end = self.error.is_none() || self.output.len() > 0 && self.output.is_whole();
         let ended = if can_end { self.write_end(&end) } else { Ok(()) };
         ledger.settle(&self.records);
+        ledger.lost.calls += calls.saturating_sub(self.totals.calls);
+        for process in &mut footer.processes {
+            process.frames = *slot(&mut self.frames, process.process);
+        }
         footer.reason = end.reason;
         footer.in_flight = end.in_flight;
         footer.totals = self.totals;
@@ -218,13 +224,28 @@ impl Writer {
         Ok(())
     }
 
+    /// Writes index and footer; the footer alone where both don't fit.
     fn write_tables(&mut self, footer: &Footer) -> Result<(), OutputError> {
-        let mut index_offset = None;
+        let mut indexed = Ok(None);
         if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
             let offset = self.output.len();
-            self.output.write(&self.index.encode())?;
-            index_offset = Some(offset);
+            indexed = self.output.write(&self.index.encode()).map(|()| Some(offset));
         }
-        self.output.write(&footer.encode(index_offset, self.output.len()))
+        let index_offset = match &indexed {
+            Ok(offset) => *offset,
+            Err(_) if self.output.is_whole() => None,
+            Err(_) => return indexed.map(drop),
+        };
+        self.output.write(&footer.encode(index_offset, self.output.len()))?;
+        indexed.map(drop)
     }
+}
+
+/// The counter at `index` of a list that grows as needed.
+fn slot(counters: &mut Vec<u64>, index: u32) -> &mut u64 {
+    let index = index as usize;
+    if counters.len() <= index {
+        counters.resize(index + 1, 0);
+    }
+    &mut counters[index]
 }

@@ -1,0 +1,230 @@
+//! An application without an API: connects to a daemon as the shim does, and records what its
+//! standard input asks for.
+//!
+//! For the daemon's tests. One order per line, each answered by the line `done`:
+//!
+//! ```text
+//! wait          until the daemon says that a capture runs
+//! idle          until it says that none does
+//! thread        record in a new thread's slot from here on, once one is free
+//! retire        give the slot back
+//! calls N       N commands that take effect and return
+//! frames N C    N times C commands and a swap
+//! enter         a command that does not return
+//! foreign       a record that only a daemon may write
+//! end REASON    the hooks are back, for this reason
+//! kill          die of SIGKILL
+//! ```
+
+use std::io::{self, BufRead, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use gapii_protocol::app::{self, AppHello, HelloReply, REPLY_LEN};
+use gapii_protocol::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES};
+use gapii_protocol::trace::Description;
+use gapii_ringbuf::{
+    CounterMap, Header, Mode, ModeMap, Producer, Room, Segment, SegmentLayout, SlotState,
+};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Signal, getpid, kill_process};
+
+/// How long a full ring is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+struct App {
+    _socket: UnixStream,
+    counter: CounterMap,
+    mode: ModeMap,
+    segment: Segment,
+    producer: Producer,
+    tid: u32,
+    draw: u16,
+    swap: u16,
+}
+
+fn main() -> anyhow::Result<()> {
+    let path = std::env::var_os("GAPII_SOCKET").context("GAPII_SOCKET is not set")?;
+    let launch = std::env::var("GAPII_LAUNCH").unwrap_or_default();
+    let mut app = App::connect(UnixStream::connect(path)?, &launch)?;
+    answer()?;
+    for line in io::stdin().lock().lines() {
+        app.obey(&line?)?;
+        answer()?;
+    }
+    Ok(())
+}
+
+fn answer() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(b"done\n")?;
+    out.flush()
+}
+
+impl App {
+    fn connect(socket: UnixStream, launch: &str) -> anyhow::Result<Self> {
+        let mut hello = AppHello::new(std::process::id());
+        hello.apis = app::API_EGL_GLES;
+        hello.name[..8].copy_from_slice(b"fake-app");
+        hello.launch = app::launch_from_hex(launch.as_bytes()).unwrap_or_default();
+        (&socket).write_all(&hello.to_bytes())?;
+        let (reply, fds) = receive_reply(&socket)?;
+        ensure!(reply.status == app::reply_status::OK, "refused with status {}", reply.status);
+        let [counter, mode, segment] = &fds[..] else { bail!("{} descriptors came", fds.len()) };
+        let layout = SegmentLayout::new(reply.slot_count, reply.ring_bytes).context("sizes")?;
+        Ok(Self {
+            _socket: socket,
+            counter: CounterMap::map(counter.as_fd())?,
+            mode: ModeMap::map(mode.as_fd())?,
+            segment: Segment::map(segment.as_fd(), layout)?,
+            producer: Producer::detached(),
+            tid: std::process::id(),
+            draw: function("glUniform4f")?,
+            swap: function("eglSwapBuffers")?,
+        })
+    }
+
+    fn obey(&mut self, line: &str) -> anyhow::Result<()> {
+        let words: Vec<_> = line.split_whitespace().collect();
+        match words[..] {
+            ["wait"] => self.wait_for(Mode::Capturing),
+            ["idle"] => self.wait_for(Mode::Idle),
+            ["thread"] => return self.begin_thread(),
+            ["retire"] => self.producer.retire(),
+            ["calls", count] => return self.call(count.parse()?),
+            ["frames", frames, calls] => {
+                for _ in 0..frames.parse()? {
+                    self.call(calls.parse()?)?;
+                    self.swap()?;
+                }
+            }
+            ["enter"] => self.record(self.draw, EFFECT, &[0; 20])?,
+            ["foreign"] => self.record(atom::BLOCK, 0, &[0; 24])?,
+            ["end", reason] => return self.end(reason.parse()?),
+            ["kill"] => kill_process(getpid(), Signal::KILL)?,
+            _ => bail!("{line:?} is no order"),
+        }
+        Ok(())
+    }
+
+    fn wait_for(&self, wanted: Mode) {
+        loop {
+            let go = self.mode.go();
+            if self.mode.settings().is_some_and(|(_, settings)| settings.mode == wanted) {
+                return;
+            }
+            self.mode.wait_go(go, Duration::from_millis(100));
+        }
+    }
+
+    fn begin_thread(&mut self) -> anyhow::Result<()> {
+        let mut name = [0; 16];
+        name[..4].copy_from_slice(b"fake");
+        let deadline = Instant::now() + PATIENCE;
+        let slot = loop {
+            if let Some(slot) = self.segment.claim(self.tid, name) {
+                break slot;
+            }
+            ensure!(Instant::now() < deadline, "no slot is free");
+            std::thread::yield_now();
+        };
+        ensure!(self.segment.slot(slot).context("slot")?.state() == Some(SlotState::Active));
+        // SAFETY: the slot was just claimed, this is its only producer, and the maps live as long
+        // as the program.
+        let attached =
+            unsafe { self.producer.attach(&self.segment, slot, &self.counter, &self.mode) };
+        ensure!(attached, "slot {slot} cannot be written to");
+        let mut thread = [0; 24];
+        thread[..4].copy_from_slice(&self.tid.to_le_bytes());
+        thread[8..].copy_from_slice(&name);
+        self.record(atom::THREAD, 0, &thread)?;
+        let mut context = [0; 16];
+        context[..8].copy_from_slice(&0xC0_u64.to_le_bytes());
+        context[8..12].copy_from_slice(&0x30A0_u32.to_le_bytes());
+        self.record(atom::CONTEXT, 0, &context)?;
+        self.tid += 1;
+        Ok(())
+    }
+
+    fn call(&mut self, count: u64) -> anyhow::Result<()> {
+        for number in 0..count {
+            let mut payload = [0; 20];
+            payload[..4].copy_from_slice(&(number as u32).to_le_bytes());
+            self.record(self.draw, EFFECT, &payload)?;
+            self.producer.finish();
+        }
+        Ok(())
+    }
+
+    fn swap(&mut self) -> anyhow::Result<()> {
+        self.record(self.swap, EFFECT | LEAVES, &[0; 16])?;
+        self.record(self.swap, LEAVE | FRAME_END, &1_u32.to_le_bytes())?;
+        self.producer.finish();
+        // Relaxed: a number for people.
+        self.segment.header().frames.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn end(&mut self, reason: u32) -> anyhow::Result<()> {
+        let mut payload = [0; 16];
+        payload[..4].copy_from_slice(&reason.to_le_bytes());
+        // Relaxed: our own counter.
+        let frames = self.segment.header().frames.load(Ordering::Relaxed);
+        payload[8..].copy_from_slice(&frames.to_le_bytes());
+        self.record(atom::CAPTURE_END, 0, &payload)?;
+        let generation = self.mode.generation();
+        // Release: pairs with the daemon's acquire: whoever sees it sees all records.
+        self.segment.header().ended_generation.store(generation, Ordering::Release);
+        Ok(())
+    }
+
+    fn record(&mut self, id: u16, flags: u16, payload: &[u8]) -> anyhow::Result<()> {
+        let len = 8 + payload.len() as u32;
+        let header = Header::new(id, flags, len);
+        loop {
+            // SAFETY: attached as `begin_thread` says; the header claims 8 bytes and the payload.
+            if let Some(room) = unsafe { self.producer.reserve(header) } {
+                // SAFETY: the reservation has room for the payload, and nobody else writes there.
+                unsafe { room.payload.copy_from(payload.as_ptr(), payload.len()) };
+                // SAFETY: the last reservation, whose payload is written.
+                unsafe { self.producer.publish(room) };
+                return Ok(());
+            }
+            match self.producer.make_room(u64::from(len)) {
+                Room::Ready => {}
+                Room::Full => {
+                    let room = self.producer.wait_for_room(u64::from(len), PATIENCE);
+                    ensure!(room == Room::Ready, "the ring stays full");
+                }
+                Room::Never => bail!("no room ever for {len} bytes"),
+            }
+        }
+    }
+}
+
+fn receive_reply(socket: &UnixStream) -> anyhow::Result<(HelloReply, Vec<OwnedFd>)> {
+    let mut bytes = [0; REPLY_LEN];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags)?;
+    let mut fds = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            fds.extend(rights);
+        }
+    }
+    let mut socket = socket;
+    socket.read_exact(&mut bytes[received.bytes..])?;
+    Ok((HelloReply::from_bytes(&bytes)?, fds))
+}
+
+fn function(name: &str) -> anyhow::Result<u16> {
+    let functions = Description::built_in().functions();
+    let found = functions.iter().find(|function| function.name == name);
+    Ok(found.with_context(|| format!("{name} is not described"))?.id)
+}

@@ -1,0 +1,349 @@
+//! Whole captures: what an application records is in the trace, whoever ends first.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::io::Read;
+
+use gapii_protocol::control::{
+    Event, ExitedRequest, Request, StartRequest, StopRequest, Target, code,
+};
+use gapii_protocol::trace::Footer;
+use gapii_protocol::trace::meta::EndReason;
+use rustix::process::Signal;
+use support::{Client, Daemon, capture_of, sound};
+
+/// The footer of a sound trace in which every record of every thread is.
+fn complete_footer(file: &std::fs::File) -> Footer {
+    let footer = sound(file).footer().cloned().expect("a finished trace has a footer");
+    for thread in &footer.threads {
+        assert_eq!((thread.emitted, thread.lost), (thread.produced, 0), "{thread:?}");
+    }
+    footer
+}
+
+fn stop(client: &mut Client) {
+    client.send(&Request::Stop(StopRequest { target: Target::All }));
+}
+
+#[test]
+fn attached_capture_ends_with_its_frames() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    let request = StartRequest { frames: Some(3), ..capture_of(Target::Only) };
+    let started = client.start(request, &file);
+    assert_eq!(started.apps[0].pid, app.pid());
+    app.obey(&["wait", "thread", "frames 3 10", "end 1"]);
+    let summary = client.ended().summary;
+    assert_eq!((summary.reason.as_str(), summary.frames, summary.calls), ("frames", 3, 33));
+    assert_eq!(summary.error, None);
+    assert_eq!(summary.file_bytes, file.metadata().unwrap().len());
+
+    let footer = complete_footer(&file);
+    assert_eq!(footer.reason, EndReason::Frames);
+    // Thread, context, and the end; ten commands and two records of a swap per frame.
+    assert_eq!(footer.threads[0].produced, 3 + 3 * 12);
+    let mut reader = sound(&file);
+    let mut commands = reader.commands().unwrap();
+    let mut frames = Vec::new();
+    while let Some(command) = commands.next_command().unwrap() {
+        assert_eq!((command.pid, command.tid, command.context), (app.pid(), app.pid(), 0xC0));
+        frames.push(command.frame);
+    }
+    assert_eq!(frames.len(), 33);
+    assert_eq!((frames[10], frames[11], frames[32]), (0, 1, 2));
+    app.obey(&["idle"]);
+}
+
+#[test]
+fn stop_waits_for_the_hooks_and_keeps_everything() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::App(app.pid().to_string())), &file);
+    app.obey(&["wait", "thread", "frames 5 1000"]);
+    stop(&mut client);
+    app.obey(&["idle", "calls 7", "end 2"]);
+    let summary = client.ended().summary;
+    assert_eq!((summary.reason.as_str(), summary.calls), ("stop", 5 * 1001 + 7));
+    complete_footer(&file);
+}
+
+#[test]
+fn application_that_does_not_answer_a_stop_is_not_waited_for() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "calls 5"]);
+    stop(&mut client);
+    assert_eq!(client.ended().summary.calls, 5);
+    complete_footer(&file);
+}
+
+#[test]
+fn second_capture_of_a_process_begins_anew() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    for calls in [5, 9] {
+        let file = tempfile::tempfile().unwrap();
+        client.start(capture_of(Target::Only), &file);
+        app.obey(&["wait", "thread", &format!("calls {calls}"), "end 4", "retire"]);
+        assert_eq!(client.ended().summary.calls, calls);
+        let footer = complete_footer(&file);
+        assert_eq!((footer.reason, footer.threads.len()), (EndReason::Exit, 1));
+        // What nobody wants in between is in no trace.
+        app.obey(&["idle", "thread", "calls 3", "retire"]);
+    }
+}
+
+#[test]
+fn small_ring_goes_round_many_times_without_a_loss() {
+    let daemon = Daemon::start(&["--ring-size", "64K"]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "frames 100 1000", "end 4"]);
+    let summary = client.ended().summary;
+    assert_eq!((summary.calls, summary.lost.calls), (100_100, 0));
+    let footer = complete_footer(&file);
+    assert_eq!(footer.totals.frames, 100);
+}
+
+#[test]
+fn threads_that_come_and_go_share_slots_and_keep_their_accounts() {
+    let daemon = Daemon::start(&["--slots", "2"]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait"]);
+    for _ in 0..6 {
+        // A slot is free again once what its last owner wrote is in the file.
+        app.obey(&["thread", "calls 4", "retire"]);
+    }
+    app.obey(&["thread", "end 4"]);
+    assert_eq!(client.ended().summary.calls, 24);
+    let footer = complete_footer(&file);
+    assert_eq!(footer.threads.len(), 7);
+}
+
+#[test]
+fn killed_application_leaves_its_command_in_flight() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "calls 100", "enter"]);
+    app.tell("kill");
+    app.wait();
+    let summary = client.ended().summary;
+    assert_eq!(summary.reason, "crash");
+    assert_eq!(summary.in_flight[0].tid, app.pid());
+    let footer = complete_footer(&file);
+    assert_eq!((footer.totals.calls, footer.in_flight.len()), (101, 1));
+}
+
+#[test]
+fn application_gone_between_commands_is_lost() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "calls 100"]);
+    app.tell("kill");
+    assert_eq!(client.ended().summary.reason, "lost");
+    assert_eq!(complete_footer(&file).totals.calls, 100);
+}
+
+#[test]
+fn launched_processes_are_captured_from_their_first_call() {
+    let daemon = Daemon::start(&[]);
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    let launch = [7; 16];
+    let started = client.start(capture_of(Target::Launch(launch)), &file);
+    assert!(started.apps.is_empty());
+    let (mut first, mut second) = (daemon.launched_app(launch), daemon.launched_app(launch));
+    let mut other = daemon.app();
+    other.obey(&["idle"]);
+    first.obey(&["wait", "thread", "frames 1 2"]);
+    second.obey(&["wait", "thread", "frames 2 2", "end 4"]);
+    first.tell("kill");
+    first.wait();
+    client.send(&Request::Exited(ExitedRequest { capture: started.capture, signal: Some(9) }));
+    let summary = client.ended().summary;
+    assert_eq!((summary.reason.as_str(), summary.signal), ("crash", Some(9)));
+    assert_eq!((summary.processes, summary.frames), (2, 3));
+    assert_eq!(complete_footer(&file).processes.len(), 2);
+}
+
+#[test]
+fn launched_program_that_exits_ends_the_capture() {
+    let daemon = Daemon::start(&[]);
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    let started = client.start(capture_of(Target::Launch([8; 16])), &file);
+    client.send(&Request::Exited(ExitedRequest { capture: started.capture, signal: None }));
+    assert_eq!(client.ended().summary.reason, "exit");
+    assert_eq!(complete_footer(&file).totals.calls, 0);
+}
+
+#[test]
+fn time_limit_stops_a_capture() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(StartRequest { seconds: Some(0.05), ..capture_of(Target::All) }, &file);
+    app.obey(&["wait", "thread", "calls 1", "idle", "end 2"]);
+    assert_eq!(client.ended().summary.reason, "stop");
+    complete_footer(&file);
+}
+
+#[test]
+fn client_that_leaves_stops_its_capture() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "calls 10"]);
+    drop(client);
+    app.obey(&["idle", "end 2"]);
+    let mut other = daemon.client();
+    support::until("the capture to end", || {
+        let Event::Status(status) = other.ask(&Request::Status) else { return None };
+        status.captures.is_empty().then_some(())
+    });
+    let footer = complete_footer(&file);
+    assert_eq!((footer.reason, footer.totals.calls), (EndReason::Stop, 10));
+}
+
+#[test]
+fn terminated_daemon_finishes_its_traces() {
+    let mut daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "calls 10"]);
+    daemon.signal(Signal::TERM);
+    assert_eq!(client.ended().summary.reason, "shutdown");
+    assert!(daemon.wait().success());
+    assert_eq!(complete_footer(&file).reason, EndReason::Shutdown);
+    assert!(!daemon.path("app.sock").exists());
+}
+
+#[test]
+fn trace_goes_through_a_pipe() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    client.start(capture_of(Target::Only), &writer);
+    drop(writer);
+    app.obey(&["wait", "thread", "frames 20 1000", "end 4"]);
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).unwrap();
+    assert_eq!(client.ended().summary.calls, 20_020);
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut file, &bytes).unwrap();
+    complete_footer(&file);
+}
+
+#[test]
+fn reader_that_leaves_stops_the_capture() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let (reader, writer) = std::io::pipe().unwrap();
+    client.start(capture_of(Target::Only), &writer);
+    drop((reader, writer));
+    app.obey(&["wait", "thread", "calls 10", "idle", "end 2"]);
+    let summary = client.ended().summary;
+    assert_eq!(summary.error.as_deref(), Some("the reader of the output is gone"));
+}
+
+#[test]
+fn full_device_ends_the_capture_with_an_error() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    client.start(capture_of(Target::Only), &full);
+    app.obey(&["wait", "thread", "calls 10", "idle", "end 2"]);
+    let error = client.ended().summary.error.expect("nothing can be written");
+    assert!(error.contains("No space left on device"), "{error}");
+    let Event::Apps(apps) = client.ask(&Request::Apps) else { panic!("apps are asked for") };
+    assert_eq!(apps[0].mode, "idle");
+}
+
+#[test]
+fn file_that_may_not_grow_keeps_what_fits() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "calls 1000"]);
+    let some = support::until("a block to be written", || {
+        let Event::Status(status) = daemon.client().ask(&Request::Status) else { return None };
+        Some(status.captures[0].progress.file_bytes).filter(|&bytes| bytes > 0)
+    });
+    daemon.limit_files(some + (64 << 10));
+    app.obey(&["frames 1000 1000", "idle", "end 2"]);
+    let summary = client.ended().summary;
+    assert!(summary.error.is_some_and(|error| error.contains("File too large")));
+    let footer = sound(&file).footer().cloned().expect("there was room for it");
+    assert!(footer.totals.calls >= 1000 && footer.lost.records > 0, "{:?}", footer.totals);
+    let [thread] = &footer.threads[..] else { panic!("one thread records") };
+    assert_eq!(thread.produced, thread.emitted + thread.lost);
+}
+
+#[test]
+fn ring_that_breaks_a_rule_is_refused_and_the_others_go_on() {
+    let daemon = Daemon::start(&[]);
+    let (mut liar, mut app) = (daemon.app(), daemon.app());
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::All), &file);
+    liar.obey(&["wait", "thread", "calls 5", "foreign", "calls 5"]);
+    app.obey(&["wait", "thread", "calls 1000", "end 4"]);
+    liar.tell("kill");
+    let summary = client.ended().summary;
+    assert_eq!(summary.calls, 1005);
+    let footer = sound(&file).footer().cloned().unwrap();
+    assert_eq!((footer.refused.len(), footer.lost.records), (1, 6));
+    assert_eq!(footer.refused[0].why, "reserved-id");
+}
+
+#[test]
+fn start_of_nothing_or_of_too_much_is_an_error() {
+    let daemon = Daemon::start(&[]);
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    let refused =
+        |client: &mut Client, request: StartRequest| match client.try_start(request, &file) {
+            Event::Error(error) => error.code,
+            other => panic!("not refused: {other:?}"),
+        };
+    assert_eq!(refused(&mut client, capture_of(Target::Only)), code::NO_APP);
+    let (mut one, _two) = (daemon.app(), daemon.app());
+    assert_eq!(refused(&mut client, capture_of(Target::Only)), code::AMBIGUOUS);
+    assert_eq!(refused(&mut client, capture_of(Target::App("nobody".into()))), code::NO_APP);
+    let no_frames = StartRequest { frames: Some(0), ..capture_of(Target::All) };
+    assert_eq!(refused(&mut client, no_frames), code::BAD_REQUEST);
+    client.start(capture_of(Target::App(one.pid().to_string())), &file);
+    assert_eq!(refused(&mut daemon.client(), capture_of(Target::All)), code::BUSY);
+    one.obey(&["wait"]);
+}

@@ -1,0 +1,255 @@
+//! A daemon under test, applications that it records, and a client, each in a process of its own
+//! where that matters.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use gapii_protocol::app::launch_to_hex;
+use gapii_protocol::control::{
+    self, ClientHello, Ended, Event, Request, StartRequest, Started, Target,
+};
+use gapii_protocol::trace::{TraceReader, verify};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
+use tempfile::TempDir;
+
+/// How long anything may take.
+pub const LIMIT: Duration = Duration::from_secs(20);
+
+/// A gapiid with sockets of its own; ended when dropped.
+pub struct Daemon {
+    pub folder: TempDir,
+    child: Child,
+}
+
+impl Daemon {
+    pub fn start(options: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = command(&folder, options).spawn().unwrap();
+        let mut byte = [0];
+        child.stdout.take().unwrap().read_exact(&mut byte).unwrap();
+        Self { folder, child }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn client(&self) -> Client {
+        Client::greet(UnixStream::connect(self.path("ctl.sock")).unwrap())
+    }
+
+    pub fn app(&self) -> App {
+        App::start(self, None)
+    }
+
+    pub fn launched_app(&self, launch: [u8; 16]) -> App {
+        App::start(self, Some(launch))
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    pub fn wait(&mut self) -> ExitStatus {
+        wait(&mut self.child)
+    }
+
+    /// Files of the daemon's may not be longer than this from now on.
+    pub fn limit_files(&self, bytes: u64) {
+        let limit = Rlimit { current: Some(bytes), maximum: None };
+        prlimit(Some(Pid::from_child(&self.child)), Resource::Fsize, limit).unwrap();
+    }
+
+    pub fn close_stdin(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    /// A second daemon on the same sockets: what it says, once it has given up.
+    pub fn rival(&self) -> String {
+        let output = command(&self.folder, &[]).stderr(Stdio::piped()).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    pub fn threads(&self) -> usize {
+        let tasks = format!("/proc/{}/task", self.child.id());
+        std::fs::read_dir(tasks).unwrap().count()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn command(folder: &TempDir, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gapiid"));
+    command
+        .args(["--private", "--ready-fd", "1", "--slots", "8", "--socket-dir"])
+        .arg(folder.path())
+        .args(options)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    command
+}
+
+/// A fake application; killed when dropped.
+pub struct App {
+    child: Child,
+    orders: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl App {
+    fn start(daemon: &Daemon, launch: Option<[u8; 16]>) -> Self {
+        // The example lies beside the daemon's binary.
+        let binary = PathBuf::from(env!("CARGO_BIN_EXE_gapiid"));
+        let mut command = Command::new(binary.with_file_name("examples").join("fake-app"));
+        if let Some(launch) = launch {
+            command.env("GAPII_LAUNCH", String::from_utf8(launch_to_hex(&launch).into()).unwrap());
+        }
+        let mut child = command
+            .env("GAPII_SOCKET", daemon.path("app.sock"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let orders = child.stdin.take().unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        let mut app = Self { child, orders, answers };
+        assert!(app.answered(), "the application is not connected");
+        app
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Gives orders, and waits until they are carried out.
+    pub fn obey(&mut self, orders: &[&str]) {
+        for order in orders {
+            self.tell(order);
+            assert!(self.answered(), "{order} failed");
+        }
+    }
+
+    /// Gives an order that does not come back.
+    pub fn tell(&mut self, order: &str) {
+        writeln!(self.orders, "{order}").unwrap();
+    }
+
+    pub fn answered(&mut self) -> bool {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        line == "done\n"
+    }
+
+    pub fn wait(&mut self) -> ExitStatus {
+        wait(&mut self.child)
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A client that has said hello.
+pub struct Client {
+    pub socket: UnixStream,
+}
+
+impl Client {
+    pub fn greet(socket: UnixStream) -> Self {
+        socket.set_read_timeout(Some(LIMIT)).unwrap();
+        let mut client = Self { socket };
+        client.send(&Request::Hello(ClientHello::new("test")));
+        assert!(matches!(client.receive(), Event::Hello(_)));
+        client
+    }
+
+    pub fn send(&mut self, request: &Request) {
+        control::write_message(&mut self.socket, request).unwrap();
+    }
+
+    pub fn receive(&mut self) -> Event {
+        control::read_message(&mut self.socket).unwrap().expect("the daemon is there")
+    }
+
+    pub fn ask(&mut self, request: &Request) -> Event {
+        self.send(request);
+        self.receive()
+    }
+
+    /// Starts a capture, or hears why not.
+    pub fn try_start(&mut self, request: StartRequest, output: impl AsFd) -> Event {
+        let frame = control::encode(&Request::Start(request)).unwrap();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let fds = [output.as_fd()];
+        assert!(control.push(SendAncillaryMessage::ScmRights(&fds)));
+        let bytes = [IoSlice::new(&frame)];
+        let sent = sendmsg(&self.socket, &bytes, &mut control, SendFlags::NOSIGNAL).unwrap();
+        self.socket.write_all(&frame[sent..]).unwrap();
+        self.receive()
+    }
+
+    pub fn start(&mut self, request: StartRequest, output: impl AsFd) -> Started {
+        match self.try_start(request, output) {
+            Event::Started(started) => started,
+            other => panic!("not started: {other:?}"),
+        }
+    }
+
+    /// The end of the capture; progress on the way is passed over.
+    pub fn ended(&mut self) -> Ended {
+        loop {
+            match self.receive() {
+                Event::Ended(ended) => return ended,
+                Event::Progress(_) | Event::Stopped(_) => {}
+                other => panic!("not an end: {other:?}"),
+            }
+        }
+    }
+}
+
+/// What a capture of `target` with nothing special asks for.
+pub fn capture_of(target: Target) -> StartRequest {
+    StartRequest { target, ..StartRequest::default() }
+}
+
+/// Opens a trace that must be sound.
+pub fn sound(file: &File) -> TraceReader<BufReader<File>> {
+    let mut reader = TraceReader::open(BufReader::new(file.try_clone().unwrap())).unwrap();
+    let verification = verify(&mut reader).unwrap();
+    assert!(verification.ok, "{:#?}", verification.problems);
+    reader
+}
+
+pub fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        std::thread::yield_now();
+    }
+}
+
+fn wait(child: &mut Child) -> ExitStatus {
+    until("a process to end", || child.try_wait().unwrap())
+}
