@@ -17,6 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::failure::Failure;
 use crate::installation;
+use crate::signals::Signals;
 
 /// How long it may take to begin, and to end.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -30,9 +31,9 @@ pub struct PrivateDaemon {
 
 impl PrivateDaemon {
     /// Starts a daemon with its sockets in `folder` and returns when it listens.
-    pub fn start(folder: &Path) -> Result<PrivateDaemon, Failure> {
+    pub fn start(folder: &Path, signals: &Signals) -> Result<PrivateDaemon, Failure> {
         let executable = installation::find_daemon()?;
-        let mut child = spawn(&executable, folder).map_err(|error| {
+        let mut child = spawn(&executable, folder, signals).map_err(|error| {
             Failure::unreachable(format!("can't start {}: {error}", executable.display()))
         })?;
         let (lifeline, ready) = (child.stdin.take(), child.stdout.take());
@@ -73,8 +74,9 @@ fn log_path(folder: &Path) -> PathBuf {
     folder.join("gapiid.log")
 }
 
-fn spawn(executable: &Path, folder: &Path) -> io::Result<Child> {
-    Command::new(executable)
+fn spawn(executable: &Path, folder: &Path, signals: &Signals) -> io::Result<Child> {
+    let mut command = Command::new(executable);
+    command
         .arg("--private")
         .arg("--socket-dir")
         .arg(folder)
@@ -82,8 +84,9 @@ fn spawn(executable: &Path, folder: &Path) -> io::Result<Child> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(File::create(log_path(folder))?)
-        .process_group(0)
-        .spawn()
+        .process_group(0);
+    signals.leave_out(&mut command);
+    command.spawn()
 }
 
 /// Waits for the byte that says that the sockets listen; false if it ends first or takes too long.

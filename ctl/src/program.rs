@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::installation;
 use crate::launch::Launch;
 use crate::scratch::Scratch;
+use crate::signals::Signals;
 
 pub struct Program {
     child: Child,
@@ -62,6 +63,7 @@ impl Program {
         words: &[OsString],
         environment: &Environment,
         launch: Option<&Launch>,
+        signals: &Signals,
         output_is_trace: bool,
     ) -> Result<Program, Failure> {
         let (name, arguments) =
@@ -69,6 +71,7 @@ impl Program {
         let mut command = Command::new(name);
         command.args(arguments);
         environment.apply(&mut command, launch);
+        signals.leave_out(&mut command);
         if output_is_trace {
             command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned().map_err(
                 |error| Failure::unreachable(format!("can't use standard error: {error}")),

@@ -1,10 +1,12 @@
 //! `Signals`: the requests to stop (SIGINT, SIGTERM, SIGHUP), as a descriptor to poll.
 //!
-//! Interrupts nothing: from `block` on these signals wait until they are read. Programs started
-//! by the standard library begin with an empty mask, so they do not inherit the block.
+//! Interrupts nothing: from `block` on these signals wait until they are read. A program started
+//! meanwhile would inherit the block, so each is given back the mask that was there before.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use rustix::process::Signal;
 
@@ -19,18 +21,15 @@ pub struct Request {
 
 pub struct Signals {
     descriptor: OwnedFd,
+    mask_before: libc::sigset_t,
 }
 
 impl Signals {
     /// Blocks the signals in the calling thread, which must be the only one.
     pub fn block() -> io::Result<Signals> {
         let set = stop_set();
-        // SAFETY: `set` is a live, initialised signal set; the old mask is not asked for.
-        let rc =
-            unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
-        if rc != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        let mut mask_before = empty_set();
+        set_mask(libc::SIG_BLOCK, &set, Some(&mut mask_before))?;
         // SAFETY: `set` is a live, initialised signal set; -1 asks for a new descriptor.
         let fd =
             unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
@@ -38,7 +37,15 @@ impl Signals {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: signalfd just returned `fd` and nobody else owns it.
-        Ok(Signals { descriptor: unsafe { OwnedFd::from_raw_fd(fd) } })
+        let descriptor = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Signals { descriptor, mask_before })
+    }
+
+    /// Lets `command` begin with the mask that we began with.
+    pub fn leave_out(&self, command: &mut Command) {
+        let mask = self.mask_before;
+        // SAFETY: between fork and exec the closure makes one system call on a copy of its own.
+        unsafe { command.pre_exec(move || set_mask(libc::SIG_SETMASK, &mask, None)) };
     }
 
     /// The next request, or None when none is pending.
@@ -63,11 +70,26 @@ impl AsFd for Signals {
 }
 
 fn stop_set() -> libc::sigset_t {
-    // SAFETY: sigset_t is a plain array of integers for which all zeros is a valid value.
-    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    let mut set = empty_set();
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: `set` is a live local and `signal` a valid number, so this can't fail.
         unsafe { libc::sigaddset(&raw mut set, signal) };
     }
     set
+}
+
+fn empty_set() -> libc::sigset_t {
+    // SAFETY: sigset_t is a plain array of integers for which all zeros is a valid value.
+    unsafe { std::mem::zeroed() }
+}
+
+fn set_mask(
+    how: libc::c_int,
+    set: &libc::sigset_t,
+    before: Option<&mut libc::sigset_t>,
+) -> io::Result<()> {
+    let before = before.map_or(std::ptr::null_mut(), |before| before as *mut libc::sigset_t);
+    // SAFETY: `set` is a live signal set, and `before` is null or one that nobody else uses.
+    let rc = unsafe { libc::sigprocmask(how, set, before) };
+    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

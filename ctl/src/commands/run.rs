@@ -60,7 +60,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     let signals = Signals::block()
         .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
     let scratch = Scratch::create()?;
-    let daemon = Daemon::find(connect, &scratch)?;
+    let daemon = Daemon::find(connect, &scratch, &signals)?;
     let environment = Environment::new(&scratch, daemon.app_socket.clone())?;
     if args.idle {
         return idle(args, &daemon, &environment, &signals);
@@ -68,8 +68,9 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     let launch = Launch::create()?;
     let capture = start_capture(args, &daemon, &launch)?;
     let output_is_trace = capture.place().is_standard_output();
-    let program = Program::start(&args.command, &environment, Some(&launch), output_is_trace)
-        .inspect_err(|_| capture.place().discard())?;
+    let program =
+        Program::start(&args.command, &environment, Some(&launch), &signals, output_is_trace)
+            .inspect_err(|_| capture.place().discard())?;
     Watch::new(program, Some(capture), &signals, args.quit).until_the_end()
 }
 
@@ -82,7 +83,7 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn find(connect: &Connect, scratch: &Scratch) -> Result<Daemon, Failure> {
+    fn find(connect: &Connect, scratch: &Scratch, signals: &Signals) -> Result<Daemon, Failure> {
         let client_socket = connection::socket_path(connect);
         match Connection::to_path(&client_socket) {
             Ok(_) => {
@@ -90,7 +91,7 @@ impl Daemon {
                 Ok(Daemon { app_socket, client_socket, private: None })
             }
             Err(ConnectError::Absent(_)) if connect.connect.is_none() => {
-                let private = PrivateDaemon::start(scratch.path())?;
+                let private = PrivateDaemon::start(scratch.path(), signals)?;
                 Ok(Daemon {
                     app_socket: private.app_socket(),
                     client_socket: private.client_socket(),
@@ -131,7 +132,7 @@ fn idle(
         let socket = daemon.client_socket.display();
         eprintln!("gapii-ctl: attach with `gapii-ctl start --connect unix:{socket}`");
     }
-    let program = Program::start(&args.command, environment, None, false)?;
+    let program = Program::start(&args.command, environment, None, signals, false)?;
     Watch::new(program, None, signals, false).until_the_end()
 }
 
@@ -178,7 +179,13 @@ impl<'a> Watch<'a> {
 
     fn until_the_end(mut self) -> Result<u8, Failure> {
         let mut exited: Option<ExitStatus> = None;
-        while exited.is_none() || self.capture.is_some() {
+        loop {
+            // What the daemon said along with its answer is not announced by the socket any more.
+            self.advance_capture(exited.is_some());
+            self.advance_quitting();
+            if exited.is_some() && self.capture.is_none() {
+                break;
+            }
             self.wait(exited.is_some())?;
             while let Some(request) = self.signals.next() {
                 self.asked_to_stop(request);
@@ -189,8 +196,6 @@ impl<'a> Watch<'a> {
                     self.tell_exit(status);
                 }
             }
-            self.advance_capture(exited.is_some());
-            self.advance_quitting();
         }
         let status = exited.map_or(u8::MAX, program::status_code);
         Ok(if self.quitting == Quitting::No { status } else { 0 })

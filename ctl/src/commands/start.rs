@@ -75,6 +75,10 @@ fn is_named(app: &AppInfo, wanted: &str) -> bool {
 fn follow(capture: &mut Capture, signals: &Signals) -> Result<u8, Failure> {
     let mut stopping = false;
     loop {
+        // Before the wait: what came along with an answer is not announced any more.
+        if let Some(outcome) = capture.advance()? {
+            return capture.report(&outcome).map_or(Ok(0), Err);
+        }
         let mut watched =
             [PollFd::new(signals, PollFlags::IN), PollFd::new(&*capture, PollFlags::IN)];
         match rustix::event::poll(&mut watched, None) {
@@ -87,9 +91,6 @@ fn follow(capture: &mut Capture, signals: &Signals) -> Result<u8, Failure> {
             }
             stopping = true;
             capture.stop()?;
-        }
-        if let Some(outcome) = capture.advance()? {
-            return capture.report(&outcome).map_or(Ok(0), Err);
         }
     }
 }

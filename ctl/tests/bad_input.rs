@@ -1,0 +1,133 @@
+//! What can't be done is said in one sentence, with the right status, and nothing is lost.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+
+use gapii_protocol::control::{ControlError, Event, code};
+use gapii_protocol::trace::TraceHeader;
+use support::{FakeDaemon, ctl, one_sentence, run};
+
+fn check(arguments: &[&str], status: i32, word: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let (stdout, stderr) = run(ctl(folder.path()).args(arguments), status);
+    assert!(one_sentence(&stderr).contains(word), "{arguments:?}: {stderr}");
+    assert_eq!(stdout, "");
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    assert!(left.is_empty(), "{arguments:?} left {left:?}");
+}
+
+#[test]
+fn usage_errors_have_status_2() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, word) in [
+        (&["dance"][..], "dance"),
+        (&["run"], "CMD"),
+        (&["run", "--frames", "0", "--", "true"], "0 frames"),
+        (&["start", "--frames", "many"], "many"),
+        (&["dump", "x.gapii", "--frames", "3"], "A..B"),
+        (&["apps", "--connect", "tcp://localhost:1"], "unix:PATH"),
+    ] {
+        let (stdout, stderr) = run(ctl(folder.path()).args(arguments), 2);
+        assert!(stderr.contains(word), "{arguments:?}: {stderr}");
+        assert_eq!(stdout, "");
+    }
+}
+
+#[test]
+fn missing_things_have_status_3() {
+    check(&["run", "--", "no-such-program"], 3, "no-such-program");
+    check(&["run", "--", "./no-such-program"], 3, "./no-such-program");
+    check(&["run", "--", "/etc/passwd"], 3, "chmod +x");
+    check(&["run", "--", "true"], 3, "/no/such/gapiid");
+    check(&["apps"], 3, "no daemon");
+    check(&["status", "--connect", "unix:/no/such.sock"], 3, "/no/such.sock");
+    check(&["start"], 3, "no daemon");
+    check(&["info", "no-such.gapii"], 3, "no-such.gapii");
+    check(&["dump", "/"], 3, "folder");
+    check(&["verify", "no-such.gapii"], 3, "no-such.gapii");
+    check(&["man", "/no/such/folder"], 3, "/no/such/folder");
+}
+
+#[test]
+fn output_that_cannot_be_written_starts_no_program() {
+    let daemon = FakeDaemon::new();
+    daemon.serve(|mut conversation| {
+        conversation.greet();
+        // Nothing is asked: the output comes first.
+        assert_eq!(conversation.hear(), None);
+        false
+    });
+    let folder = daemon.folder.path();
+    for (output, word) in [("missing/x.gapii", "mkdir -p"), (".", "folder")] {
+        let mut command = daemon.ctl();
+        command.args(["run", "-o", output, "--", "touch", "started"]);
+        let (_, stderr) = run(&mut command, 3);
+        assert!(one_sentence(&stderr).contains(word), "{stderr}");
+        assert!(!folder.join("started").exists());
+    }
+}
+
+#[test]
+fn daemon_of_another_version_is_named() {
+    let daemon = FakeDaemon::new();
+    let serving = daemon.serve(|mut conversation| {
+        conversation.hear();
+        let message = "this daemon speaks versions 2 to 3, the client 1";
+        conversation.say(&Event::Error(ControlError::new(code::VERSION, message)));
+        true
+    });
+    let (_, stderr) = run(daemon.ctl().args(["run", "--", "true"]), 3);
+    assert_eq!(one_sentence(&stderr), "this daemon speaks versions 2 to 3, the client 1");
+    serving.join().unwrap();
+}
+
+#[test]
+fn listener_that_is_no_daemon_is_refused() {
+    for bytes in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[4, 0, 0, 0, 0xc1, 1, 2, 3], b""] {
+        let daemon = FakeDaemon::new();
+        let serving = daemon.serve(move |mut conversation| {
+            conversation.hear();
+            conversation.raw(bytes);
+            true
+        });
+        let (_, stderr) = run(daemon.ctl().arg("apps"), 3);
+        assert!(one_sentence(&stderr).contains("gapii/ctl.sock"), "{stderr}");
+        serving.join().unwrap();
+    }
+}
+
+#[test]
+fn file_that_is_no_trace_has_status_1() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("empty", &b""[..]), ("text", b"what is in here is no trace at all")] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+        for command in ["info", "dump", "verify"] {
+            let (_, stderr) = run(ctl(folder.path()).args([command, name]), 1);
+            assert!(one_sentence(&stderr).contains("not a trace"), "{stderr}");
+        }
+    }
+}
+
+#[test]
+fn header_cut_at_every_byte_is_refused_and_a_whole_one_is_described() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = TraceHeader::new("test", [7; 16], 0, 0).encode().unwrap();
+    let path = folder.path().join("cut.gapii");
+    for end in (0..header.len()).step_by(header.len().div_ceil(50)) {
+        fs::write(&path, &header[..end]).unwrap();
+        let (_, stderr) = run(ctl(folder.path()).args(["info", "cut.gapii"]), 1);
+        one_sentence(&stderr);
+    }
+    fs::write(&path, &header).unwrap();
+    for (command, word) in [("info", "is cut"), ("dump", "is cut"), ("verify", "problem")] {
+        let (_, stderr) = run(ctl(folder.path()).args([command, "cut.gapii"]), 1);
+        assert!(one_sentence(&stderr).contains(word), "{stderr}");
+    }
+    let (stdout, _) = run(ctl(folder.path()).args(["info", "--json", "cut.gapii"]), 1);
+    let info: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(info["complete"], false);
+    assert_eq!(info["frames"], 0);
+}

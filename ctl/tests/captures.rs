@@ -1,0 +1,259 @@
+//! `run` and `start` against a daemon that says what the test wants: the program's status stays its
+//! own, and what the capture came to is said.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use gapii_protocol::control::{
+    AppInfo, Event, ExitedRequest, Request, Stopped, Summary, Target, reason,
+};
+use rustix::process::{Pid, Signal};
+use support::{FakeDaemon, contents, run, summary};
+
+/// A daemon that ends its capture when the program has ended.
+fn ends_with_the_program(daemon: &FakeDaemon) -> std::thread::JoinHandle<()> {
+    daemon.serve(|mut conversation| {
+        conversation.greet();
+        match conversation.hear() {
+            // `run` looks first whether anybody listens.
+            None => return false,
+            Some(Request::Start(start)) => assert!(matches!(start.target, Target::Launch(_))),
+            Some(other) => panic!("{other:?}"),
+        }
+        conversation.say(&started());
+        conversation.output.take().unwrap().write_all(b"a trace").unwrap();
+        let Some(Request::Exited(ExitedRequest { capture: 7, signal })) = conversation.hear()
+        else {
+            panic!("the end of the program was not told");
+        };
+        let reason = if signal.is_some() { reason::CRASH } else { reason::EXIT };
+        conversation.end_capture(Summary { reason: reason.into(), signal, ..summary() });
+        true
+    })
+}
+
+fn started() -> Event {
+    Event::Started(gapii_protocol::control::Started { capture: 7, ..Default::default() })
+}
+
+#[test]
+fn status_and_streams_are_those_of_the_program() {
+    for (script, status) in [("exit 0", 0), ("exit 9", 9), ("kill -SEGV $$", 139)] {
+        let daemon = FakeDaemon::new();
+        let serving = ends_with_the_program(&daemon);
+        let script = format!("echo hello; {script}");
+        let mut command = daemon.ctl();
+        command.args(["run", "--frames", "100", "-o", "x.gapii", "--", "sh", "-c", &script]);
+        let (stdout, stderr) = run(&mut command, status);
+        assert_eq!(stdout, "hello\n");
+        assert!(stderr.starts_with("gapii-ctl: 100 frames, 4,200 commands"), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        assert_eq!(contents(&daemon.folder.path().join("x.gapii")), "a trace");
+        serving.join().unwrap();
+    }
+}
+
+#[test]
+fn program_finds_the_shim_the_daemon_and_its_launch() {
+    let daemon = FakeDaemon::new();
+    let serving = ends_with_the_program(&daemon);
+    let script = "echo $GAPII_WAIT ${#GAPII_LAUNCH} $GAPII_SOCKET; echo $LD_PRELOAD; \
+                  ls ${LD_LIBRARY_PATH%%:*}; echo ${LD_LIBRARY_PATH#*:}";
+    let mut command = daemon.ctl();
+    command.env("LD_LIBRARY_PATH", "/mine").env("LD_PRELOAD", "");
+    command.args(["run", "--", "sh", "-c", script]);
+    let (stdout, _) = run(&mut command, 0);
+    let lines: Vec<_> = stdout.lines().collect();
+    let socket = daemon.folder.path().join("gapii/app.sock");
+    assert_eq!(lines[0], format!("1 32 {}", socket.display()));
+    assert!(lines[1].ends_with("libc.so.6"), "{stdout}");
+    assert_eq!(
+        lines[2..8].join(" "),
+        "libEGL.so libEGL.so.1 libGLESv1_CM.so \
+                                       libGLESv1_CM.so.1 libGLESv2.so libGLESv2.so.2"
+    );
+    assert_eq!(lines[8], "/mine");
+    serving.join().unwrap();
+    // Without -o the file is named after the program.
+    let names = std::fs::read_dir(daemon.folder.path()).unwrap();
+    let named = names.filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name().into_string().unwrap();
+        name.starts_with("sh-20") && name.ends_with(".gapii")
+    });
+    assert_eq!(named.count(), 1);
+}
+
+#[test]
+fn program_begins_with_the_signal_mask_that_we_began_with() {
+    let daemon = FakeDaemon::new();
+    let serving = ends_with_the_program(&daemon);
+    let mut command = daemon.ctl();
+    command.args(["run", "-o", "x.gapii", "--", "grep", "SigBlk", "/proc/self/status"]);
+    let (stdout, _) = run(&mut command, 0);
+    assert_eq!(stdout.trim_end(), "SigBlk:\t0000000000000000");
+    serving.join().unwrap();
+}
+
+#[test]
+fn trace_on_standard_output_is_alone_there() {
+    let daemon = FakeDaemon::new();
+    let serving = ends_with_the_program(&daemon);
+    let mut command = daemon.ctl();
+    command.args(["run", "-o", "-", "--", "echo", "hello"]);
+    let (stdout, stderr) = run(&mut command, 0);
+    assert_eq!(stdout, "a trace");
+    assert!(stderr.starts_with("hello\n"), "{stderr}");
+    assert!(stderr.ends_with("standard output (exit)\n"), "{stderr}");
+    serving.join().unwrap();
+}
+
+/// A daemon that ends its capture at once, as `reason`, and then waits for the client's end.
+fn ends_at_once(daemon: &FakeDaemon, reason: &'static str) -> std::thread::JoinHandle<()> {
+    daemon.serve(move |mut conversation| {
+        conversation.greet();
+        if conversation.hear().is_none() {
+            return false;
+        }
+        conversation.say(&started());
+        conversation.end_capture(Summary { reason: reason.into(), ..summary() });
+        while conversation.hear().is_some() {}
+        true
+    })
+}
+
+#[test]
+fn quit_ends_the_program_once_the_capture_is_complete() {
+    let daemon = FakeDaemon::new();
+    let serving = ends_at_once(&daemon, reason::FRAMES);
+    run(daemon.ctl().args(["run", "--quit", "-o", "x.gapii", "--", "sleep", "60"]), 0);
+    serving.join().unwrap();
+}
+
+#[test]
+fn quit_kills_a_program_that_will_not_end() {
+    let daemon = FakeDaemon::new();
+    let serving = ends_at_once(&daemon, reason::FRAMES);
+    let script = "trap '' TERM; while :; do sleep 1; done";
+    run(daemon.ctl().args(["run", "--quit", "-o", "x.gapii", "--", "sh", "-c", script]), 0);
+    serving.join().unwrap();
+}
+
+#[test]
+fn quit_leaves_a_program_alone_whose_capture_was_lost() {
+    let daemon = FakeDaemon::new();
+    let serving = ends_at_once(&daemon, reason::LOST);
+    let mut command = daemon.ctl();
+    command.args(["run", "--quit", "-o", "x.gapii", "--", "sh", "-c", "sleep 1; exit 4"]);
+    let (_, stderr) = run(&mut command, 4);
+    assert!(stderr.contains("the capture was lost"), "{stderr}");
+    serving.join().unwrap();
+}
+
+#[test]
+fn program_outlives_a_daemon_that_dies() {
+    let daemon = FakeDaemon::new();
+    let serving = daemon.serve(|mut conversation| {
+        conversation.greet();
+        if conversation.hear().is_none() {
+            return false;
+        }
+        conversation.say(&started());
+        true
+    });
+    let mut command = daemon.ctl();
+    command.args(["run", "-o", "x.gapii", "--", "sh", "-c", "sleep 1; exit 5"]);
+    let (_, stderr) = run(&mut command, 5);
+    assert!(stderr.contains("the daemon is gone"), "{stderr}");
+    serving.join().unwrap();
+}
+
+#[test]
+fn failed_start_takes_the_output_back() {
+    let daemon = FakeDaemon::new();
+    let serving = daemon.serve(|mut conversation| {
+        conversation.greet();
+        if conversation.hear().is_none() {
+            return false;
+        }
+        let busy = gapii_protocol::control::ControlError::new("busy", "it is in another capture");
+        conversation.say(&Event::Error(busy));
+        true
+    });
+    let (_, stderr) = run(daemon.ctl().args(["run", "-o", "x.gapii", "--", "true"]), 3);
+    assert_eq!(support::one_sentence(&stderr), "it is in another capture");
+    assert!(!daemon.folder.path().join("x.gapii").exists());
+    serving.join().unwrap();
+}
+
+#[test]
+fn signal_stops_the_capture_and_then_the_program() {
+    let daemon = FakeDaemon::new();
+    let serving = daemon.serve(|mut conversation| {
+        conversation.greet();
+        if conversation.hear().is_none() {
+            return false;
+        }
+        conversation.say(&started());
+        assert!(matches!(conversation.hear(), Some(Request::Stop(_))), "asked to stop first");
+        conversation.say(&Event::Stopped(Stopped { captures: vec![7] }));
+        conversation.end_capture(Summary { reason: reason::STOP.into(), ..summary() });
+        assert_eq!(conversation.hear(), None);
+        true
+    });
+    let mut command = daemon.ctl();
+    command.args(["run", "-o", "x.gapii", "--", "sh", "-c", "echo running; exec sleep 60"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    rustix::process::kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    serving.join().unwrap();
+}
+
+#[test]
+fn start_captures_the_application_that_is_named() {
+    let daemon = FakeDaemon::new();
+    let serving = daemon.serve(|mut conversation| {
+        conversation.greet();
+        assert_eq!(conversation.hear(), Some(Request::Apps));
+        let gears = AppInfo { pid: 41, name: "gears".into(), ..AppInfo::default() };
+        let mpv = AppInfo { pid: 42, name: "mpv".into(), ..AppInfo::default() };
+        conversation.say(&Event::Apps(vec![gears, mpv]));
+        match conversation.hear() {
+            Some(Request::Start(start)) => {
+                assert_eq!(start.target, Target::App("42".into()));
+                assert_eq!(start.frames, Some(3));
+            }
+            other => panic!("{other:?}"),
+        }
+        conversation.say(&started());
+        conversation.end_capture(summary());
+        true
+    });
+    let mut command = daemon.ctl();
+    let (stdout, stderr) = run(command.args(["start", "--app", "mpv", "--frames", "3"]), 0);
+    assert_eq!(stdout, "");
+    assert!(stderr.contains("-> mpv-20"), "{stderr}");
+    serving.join().unwrap();
+}
+
+#[test]
+fn output_that_fills_up_is_said_and_start_has_status_3() {
+    let daemon = FakeDaemon::new();
+    let serving = daemon.serve(|mut conversation| {
+        conversation.greet();
+        conversation.hear();
+        conversation.say(&Event::Apps(vec![AppInfo { pid: 41, ..AppInfo::default() }]));
+        conversation.start_capture();
+        let error = Some("no space left on device".to_owned());
+        conversation.end_capture(Summary { error, ..summary() });
+        true
+    });
+    let (_, stderr) = run(daemon.ctl().args(["start", "-o", "x.gapii"]), 3);
+    assert!(stderr.contains("no space left on device"), "{stderr}");
+    serving.join().unwrap();
+}

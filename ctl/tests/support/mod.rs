@@ -1,0 +1,174 @@
+//! A daemon that says what a test wants, and the tool to talk to it.
+
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::fs::File;
+use std::io::{IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
+
+use gapii_protocol::control::{
+    self, Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary, reason,
+};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use tempfile::TempDir;
+
+/// The tool, away from every daemon and display of the machine.
+pub fn ctl(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gapii-ctl"));
+    command
+        .current_dir(folder)
+        .env("XDG_RUNTIME_DIR", folder)
+        .env("GAPII_SHIM", harmless_library())
+        .env("GAPIID", "/no/such/gapiid")
+        .env_remove("GAPII_CTL_SOCKET")
+        .env_remove("GAPII_SOCKET")
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .stdin(Stdio::null());
+    command
+}
+
+/// A library that every program has loaded anyway, in the shim's place.
+fn harmless_library() -> PathBuf {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let path = maps.split_whitespace().find(|word| word.contains("/libc.so")).unwrap();
+    PathBuf::from(path)
+}
+
+/// Runs to the end and checks the status; what was printed.
+pub fn run(command: &mut Command, status: i32) -> (String, String) {
+    let Output { status: found, stdout, stderr } = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (stdout, stderr) = (text(stdout), text(stderr));
+    assert_eq!(found.code(), Some(status), "{command:?}\n{stdout}{stderr}");
+    (stdout, stderr)
+}
+
+/// A failure is one sentence: one line, ours, without a full stop.
+pub fn one_sentence(stderr: &str) -> &str {
+    let sentence = stderr.strip_suffix('\n').unwrap();
+    assert!(!sentence.contains('\n'), "{stderr}");
+    assert!(!sentence.ends_with('.'), "{stderr}");
+    sentence.strip_prefix("gapii-ctl: ").unwrap()
+}
+
+/// A listening daemon in a folder of its own; it serves one connection at a time.
+pub struct FakeDaemon {
+    pub folder: TempDir,
+    listener: UnixListener,
+}
+
+impl FakeDaemon {
+    pub fn new() -> FakeDaemon {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("gapii")).unwrap();
+        let listener = UnixListener::bind(folder.path().join("gapii/ctl.sock")).unwrap();
+        FakeDaemon { folder, listener }
+    }
+
+    pub fn ctl(&self) -> Command {
+        ctl(self.folder.path())
+    }
+
+    /// Serves connections with `serve` until it returns true.
+    pub fn serve(
+        &self,
+        mut serve: impl FnMut(Conversation) -> bool + Send + 'static,
+    ) -> JoinHandle<()> {
+        let listener = self.listener.try_clone().unwrap();
+        std::thread::spawn(move || while !serve(Conversation::new(listener.accept().unwrap().0)) {})
+    }
+}
+
+/// The daemon's end of a connection.
+pub struct Conversation {
+    stream: UnixStream,
+    received: FrameBuffer,
+    /// What came with the last `Start`.
+    pub output: Option<File>,
+}
+
+impl Conversation {
+    fn new(stream: UnixStream) -> Conversation {
+        Conversation { stream, received: FrameBuffer::default(), output: None }
+    }
+
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    pub fn say(&mut self, event: &Event) {
+        control::write_message(&mut self.stream, event).unwrap();
+    }
+
+    /// Reads the client's hello and answers it as a daemon of this version.
+    pub fn greet(&mut self) {
+        assert!(matches!(self.hear(), Some(Request::Hello(_))));
+        self.say(&Event::Hello(ServerHello { version: 1, ..ServerHello::default() }));
+    }
+
+    /// The next request; none at the end.
+    pub fn hear(&mut self) -> Option<Request> {
+        loop {
+            if let Some(body) = self.received.next_body().unwrap() {
+                return Some(control::decode(&body).unwrap());
+            }
+            if !self.receive() {
+                return None;
+            }
+        }
+    }
+
+    /// Sets up capture 7, and returns its output.
+    pub fn start_capture(&mut self) -> File {
+        assert!(matches!(self.hear(), Some(Request::Start(_))));
+        self.say(&Event::Started(Started { capture: 7, ..Started::default() }));
+        self.output.take().unwrap()
+    }
+
+    pub fn end_capture(&mut self, summary: Summary) {
+        self.say(&Event::Ended(Ended { capture: 7, summary }));
+    }
+
+    fn receive(&mut self) -> bool {
+        let mut bytes = [0; 4096];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let flags = RecvFlags::CMSG_CLOEXEC;
+        let received = rustix::net::recvmsg(&self.stream, &mut parts, &mut control, flags);
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+                self.output = descriptors.last().map(File::from);
+            }
+        }
+        let count = received.map_or(0, |received| received.bytes);
+        self.received.extend(&bytes[..count]);
+        count > 0
+    }
+}
+
+/// A capture that ended as it should.
+pub fn summary() -> Summary {
+    Summary {
+        reason: reason::FRAMES.into(),
+        frames: 100,
+        calls: 4200,
+        threads: 1,
+        processes: 1,
+        raw_bytes: 1_000_000,
+        file_bytes: 50_000,
+        ..Summary::default()
+    }
+}
+
+/// Waits until `file` can be read to its end.
+pub fn contents(path: &Path) -> String {
+    let mut text = String::new();
+    File::open(path).unwrap().read_to_string(&mut text).unwrap();
+    text
+}
