@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use super::description::Description;
 use super::index::FrameEnd;
-use super::meta::Meta;
+use super::meta::{Block, Meta};
 use super::record::{Record, Records};
-use super::tracker::Tracker;
+use super::tracker::{TrackError, Tracker};
 use super::verify::{Problem, ProblemKind};
-use crate::atom::{EFFECT, FRAME_END, META_FIRST};
+use crate::atom::{EFFECT, FRAME_END, LEAVE, META_FIRST};
 
 /// What the blocks so far hold.
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl Census {
 
     fn record(&mut self, record: &Record<'_>, description: &Description) -> Result<(), String> {
         let at = record.start;
-        let named = |error: super::tracker::TrackError| format!("record at byte {at}: {error}");
+        let named = |error: TrackError| format!("record at byte {at}: {error}");
         if record.header.id() >= META_FIRST {
             return self.meta(record).map_err(named);
         }
@@ -76,7 +76,7 @@ impl Census {
             let (process, block) = (place.process, self.blocks as u32);
             self.frame_ends.push(FrameEnd { process, frame: place.frame, block });
         }
-        if record.header.flags() & crate::atom::LEAVE == 0 {
+        if record.header.flags() & LEAVE == 0 {
             *self.functions.entry(record.header.id()).or_default() += 1;
         }
         if description.function(record.header.id()).is_none() {
@@ -86,7 +86,7 @@ impl Census {
         Ok(())
     }
 
-    fn meta(&mut self, record: &Record<'_>) -> Result<(), super::tracker::TrackError> {
+    fn meta(&mut self, record: &Record<'_>) -> Result<(), TrackError> {
         self.contradictions(record);
         let seq = self.tracker.seq();
         let meta = self.tracker.meta(record.header, record.stamp, record.payload)?;
@@ -109,7 +109,7 @@ impl Census {
         Ok(())
     }
 
-    fn block_record(&mut self, record: &Record<'_>, block: super::meta::Block, seq: u64) {
+    fn block_record(&mut self, record: &Record<'_>, block: Block, seq: u64) {
         if record.start != 0 {
             let message = format!("a block begins at byte {} of another", record.start);
             self.problem(ProblemKind::Structure, message);

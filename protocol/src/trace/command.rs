@@ -1,7 +1,7 @@
 //! A command of a trace: its place in the order, and its arguments and results on demand.
 
 use super::description::{Description, Function, Kind};
-use super::value::{Args, Gathered, Observation, Value, result_text};
+use super::value::{Arg, Args, Gathered, Observation, Value, result_text};
 
 /// A command, borrowed from the reader until its next one.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ impl<'a> Command<'a> {
     }
 
     /// Its arguments; none where the enter record is not in what was read.
-    pub fn args(&self) -> impl Iterator<Item = super::value::Arg<'a>> + use<'a> {
+    pub fn args(&self) -> impl Iterator<Item = Arg<'a>> + use<'a> {
         let leave = self.leave.map(|leave| (leave, self.gathered_out));
         let (enter, gathered) = (self.enter, self.gathered_in);
         let function = self.function.filter(|_| enter.is_some());

@@ -85,9 +85,8 @@ impl Description {
         for group in &mut groups {
             group.values.sort_by_key(|(value, _)| *value);
         }
-        let commands = functions.iter().filter(|function| function.id < META_FIRST);
-        let ids = commands.clone().map(|function| usize::from(function.id) + 1).max().unwrap_or(0);
-        let mut by_id = vec![0; ids];
+        let ids = functions.iter().map(|function| function.id).filter(|id| *id < META_FIRST);
+        let mut by_id = vec![0; ids.max().map_or(0, |id| usize::from(id) + 1)];
         for (index, function) in functions.iter().enumerate() {
             if let Some(entry) = by_id.get_mut(usize::from(function.id))
                 && *entry == 0

@@ -107,8 +107,7 @@ impl Trailer {
     }
 }
 
-/// A whole frame of ours around `body`, with `trailer` after it. Errors never: a body that does not
-/// fit a frame (4 GiB) would be a defect of its writer.
+/// A whole frame of ours around `body`, with `trailer` after it.
 pub(crate) fn encode_frame(kind: FrameKind, body: &[u8], trailer: Option<Trailer>) -> Vec<u8> {
     let trailer_bytes = if trailer.is_some() { TRAILER_BYTES } else { 0 };
     let content = FRAME_HEADER_BYTES - SKIPPABLE_HEADER_BYTES + body.len() + trailer_bytes;

@@ -1,5 +1,8 @@
 //! Trace files, written and read back: whole, cut, damaged, hostile, of other versions.
 
+// All of this is tests, which clippy sees in functions marked as such only.
+#![allow(clippy::unwrap_used)]
+
 mod assembling;
 mod corpus;
 mod damage;
