@@ -26,6 +26,8 @@ pub struct Consumer<R> {
     stamp: u64,
     /// Whether the next record must have a stamp of its own.
     wants_stamp: bool,
+    /// The head at which a dead thread's last record was adopted, and where that record ends.
+    adopted: Option<(u64, u64)>,
     refused: Option<Refusal>,
 }
 
@@ -38,7 +40,16 @@ enum Checked {
 impl<R: Ring> Consumer<R> {
     /// Reads a ring from its beginning: nobody has claimed its slot yet.
     pub fn new(ring: R) -> Self {
-        Self { ring, read: 0, released: 0, consumed: 0, stamp: 0, wants_stamp: true, refused: None }
+        Self {
+            ring,
+            read: 0,
+            released: 0,
+            consumed: 0,
+            stamp: 0,
+            wants_stamp: true,
+            adopted: None,
+            refused: None,
+        }
     }
 
     /// The ring's words.
@@ -73,11 +84,16 @@ impl<R: Ring> Consumer<R> {
         self.slot().head.load(Ordering::Acquire)
     }
 
-    /// The head of a ring whose process is gone: with the record that was counted but not published
-    /// any more, once all before it is read. Call it again after [`Self::drain_into`] until it
-    /// stays.
-    pub fn head_of_dead_untrusted(&self) -> u64 {
+    /// The head of a ring whose process is gone: once all before it is read, with the record that
+    /// was counted and not published any more. Call it again after [`Self::drain_into`] until it
+    /// stays where it is.
+    pub fn head_of_dead_untrusted(&mut self) -> u64 {
         let head = self.head_untrusted();
+        if let Some((adopted_at, end)) = self.adopted
+            && adopted_at == head
+        {
+            return end;
+        }
         // ADOPT: pairs with the release in Producer::publish.
         let produced = self.slot().produced.load(Ordering::Acquire);
         if head != self.read || produced != self.consumed.wrapping_add(1) {
@@ -87,7 +103,9 @@ impl<R: Ring> Consumer<R> {
         let position = self.read & (self.ring.capacity_bytes() - 1);
         // SAFETY: the position is masked and a multiple of 8; `ring` keeps the bytes.
         unsafe { self.ring.bytes().read_words(position, &mut word) };
-        head.wrapping_add(Header(u64::from_le_bytes(word)).span_untrusted())
+        let end = head.saturating_add(Header(u64::from_le_bytes(word)).span_untrusted());
+        self.adopted = Some((head, end));
+        end
     }
 
     /// Index just past the last record whose driver call has returned, as the producer says it: a

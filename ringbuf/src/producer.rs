@@ -252,10 +252,10 @@ impl<B: RingBytes> Producer<B> {
         }
         // RELEASE: pairs with the release in Consumer::release.
         let release = slot.release.load(Ordering::Acquire);
-        let used = self.write.wrapping_sub(release);
+        let Some(used) = self.write.checked_sub(release) else { return Room::Full };
         let lap_left = capacity - (self.write & self.mask);
         let pad = if need > lap_left { lap_left } else { 0 };
-        if used > capacity || used + pad + need > capacity {
+        if used + pad + need > capacity {
             return Room::Full;
         }
         if pad > 0 {

@@ -1,0 +1,237 @@
+//! One ring, both halves in one thread: what fits, what waits, what is stamped.
+
+#![cfg(not(loom))]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Session, drain, parse, produce_checked, try_produce, wait_until};
+use gapii_ringbuf::layout::record_len_max;
+use gapii_ringbuf::{Header, Producer, Room, SlotState};
+
+const RING: u64 = 4096;
+
+#[test]
+fn zeroed_producer_is_detached_and_harmless() {
+    // SAFETY: all zero is a value of the type, as its documentation promises.
+    let mut producer: Producer = unsafe { std::mem::zeroed() };
+    assert!(!producer.is_attached());
+    // SAFETY: nothing is attached, and the header is whole.
+    assert!(unsafe { producer.reserve(Header::new(1, 0, 8)) }.is_none());
+    assert_eq!(producer.make_room(8), Room::Never);
+    assert_eq!(producer.wait_for_room(8, Duration::MAX), Room::Never);
+    producer.finish();
+    producer.retire();
+    assert_eq!((producer.last_stamp(), producer.payload_len_max()), (None, 0));
+}
+
+#[test]
+fn records_come_out_as_they_went_in_over_many_laps() {
+    let session = Session::new(2, RING);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    let mut expected = 0;
+    for seq in 0..10_000 {
+        if produce_checked(&mut producer, seq) == Room::Full {
+            for record in drain(&mut consumer) {
+                assert_eq!(record.seq_checked(), expected);
+                expected += 1;
+            }
+            consumer.release(consumer.read_index());
+            assert_eq!(produce_checked(&mut producer, seq), Room::Ready);
+        }
+    }
+    expected += drain(&mut consumer).len() as u64;
+    assert_eq!(expected, 10_000);
+    assert_eq!(consumer.consumed(), 10_000);
+    let counts = session.segment.slot(slot).expect("exists").counts_untrusted();
+    assert_eq!((counts.produced, counts.dropped_records), (10_000, 0));
+}
+
+#[test]
+fn full_ring_has_no_room_until_it_is_released() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    while try_produce(&mut producer, 1, 0, &[0; 500]) == Room::Ready {}
+    assert_eq!(producer.make_room(508), Room::Full);
+    let head = consumer.head_untrusted();
+    drain(&mut consumer);
+    assert_eq!(producer.make_room(508), Room::Full, "read is not released");
+    consumer.release(head);
+    assert_eq!(producer.make_room(508), Room::Ready);
+    assert!(head <= RING, "a full ring holds no more than it has room for");
+}
+
+#[test]
+fn release_outside_what_was_read_is_taken_as_the_nearest_that_is() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    assert_eq!(try_produce(&mut producer, 1, 0, &[]), Room::Ready);
+    consumer.release(u64::MAX);
+    assert_eq!(consumer.released_index(), 0);
+    drain(&mut consumer);
+    consumer.release(u64::MAX);
+    assert_eq!(consumer.released_index(), 16);
+    consumer.release(0);
+    assert_eq!(consumer.released_index(), 16);
+}
+
+#[test]
+fn record_longer_than_a_quarter_of_the_ring_never_fits() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    let longest = producer.payload_len_max();
+    assert_eq!(longest, record_len_max(RING) - 16);
+    let payload = vec![7; longest as usize + 1];
+    assert_eq!(try_produce(&mut producer, 1, 0, &payload), Room::Never);
+    assert_eq!(producer.make_room(u64::MAX / 2), Room::Never);
+    assert_eq!(try_produce(&mut producer, 1, 0, &payload[1..]), Room::Ready);
+    assert_eq!(drain(&mut session.consumer(slot))[0].payload, payload[1..]);
+}
+
+#[test]
+fn thread_alone_stamps_once_and_again_when_another_has_stamped() {
+    let session = Session::new(2, RING);
+    let [(slot, mut one), (_, mut other)] = [session.producer(), session.producer()];
+    for _ in 0..3 {
+        assert_eq!(try_produce(&mut one, 1, 0, &[]), Room::Ready);
+    }
+    assert_eq!(try_produce(&mut other, 2, 0, &[]), Room::Ready);
+    assert_eq!(try_produce(&mut one, 1, 0, &[]), Room::Ready);
+    one.forget_stamp();
+    assert_eq!(one.last_stamp(), None);
+    assert_eq!(try_produce(&mut one, 1, 0, &[]), Room::Ready);
+    let stamps: Vec<_> =
+        drain(&mut session.consumer(slot)).iter().map(|record| record.stamp).collect();
+    assert_eq!(stamps, [Some(1), None, None, Some(3), Some(4)]);
+    assert_eq!((one.last_stamp(), session.counter.newest_stamp()), (Some(4), 4));
+}
+
+#[test]
+fn no_room_takes_no_stamp() {
+    let session = Session::new(1, RING);
+    let (_, mut producer) = session.producer();
+    while try_produce(&mut producer, 1, 0, &[0; 100]) == Room::Ready {
+        session.counter.next_stamp();
+    }
+    let before = session.counter.newest_stamp();
+    assert_eq!(try_produce(&mut producer, 1, 0, &[0; 100]), Room::Full);
+    assert_eq!(session.counter.newest_stamp(), before);
+}
+
+#[test]
+fn finished_index_tells_the_command_in_flight() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    assert_eq!(try_produce(&mut producer, 1, 0, &[]), Room::Ready);
+    producer.finish();
+    assert_eq!(consumer.finished_untrusted(), consumer.head_untrusted());
+    assert_eq!(try_produce(&mut producer, 2, 0, &[]), Room::Ready);
+    drain(&mut consumer);
+    assert!(consumer.finished_untrusted() < consumer.read_index());
+    producer.finish();
+    assert_eq!(consumer.finished_untrusted(), consumer.read_index());
+}
+
+#[test]
+fn retired_slot_is_freed_when_all_is_released_and_goes_on_where_it_was() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    assert_eq!(session.segment.claim(2, [0; 16]), None, "the only slot is taken");
+    assert_eq!(try_produce(&mut producer, 1, 0, &[]), Room::Ready);
+    assert!(!consumer.free_retired(), "its thread still has it");
+    producer.retire();
+    assert!(!producer.is_attached());
+    assert!(!consumer.free_retired(), "a record is not read");
+    drain(&mut consumer);
+    assert!(!consumer.free_retired(), "it is not released");
+    consumer.release(consumer.read_index());
+    assert!(consumer.free_retired());
+    assert_eq!(consumer.slot().state(), Some(SlotState::Free));
+
+    assert_eq!(session.segment.claim(77, *b"second\0\0\0\0\0\0\0\0\0\0"), Some(slot));
+    assert_eq!(consumer.slot().tid_untrusted(), 77);
+    assert_eq!(&consumer.slot().name_untrusted()[..7], b"second\0");
+    let mut second = session.attach(slot);
+    assert_eq!(try_produce(&mut second, 2, 0, &[]), Room::Ready);
+    let records = drain(&mut consumer);
+    assert_eq!((records.len(), records[0].stamp), (1, Some(2)));
+    assert_eq!(consumer.consumed(), 2);
+}
+
+#[test]
+fn dropped_records_are_counted_beside_the_written_ones() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    assert_eq!(try_produce(&mut producer, 1, 0, &[]), Room::Ready);
+    producer.slot().expect("attached").count_dropped(3, 2, 100);
+    producer.slot().expect("attached").count_dropped(1, 1, 20);
+    let counts = session.segment.slot(slot).expect("exists").counts_untrusted();
+    assert_eq!(
+        (counts.produced, counts.dropped_records, counts.dropped_calls, counts.dropped_bytes),
+        (1, 4, 3, 120)
+    );
+}
+
+#[test]
+fn waiting_producer_goes_on_when_room_is_released() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    while try_produce(&mut producer, 1, 0, &[0; 100]) == Room::Ready {}
+    producer.detach();
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let mut producer = session.attach(slot);
+            let room = producer.wait_for_room(108, Duration::from_secs(60));
+            (room, try_produce(&mut producer, 2, 0, &[0; 100]))
+        });
+        drain(&mut consumer);
+        // Not before it waits, so that a wake is needed; if it never says so, that is the failure.
+        let waiting = session.map_again();
+        wait_until("the producer waits", || is_waiting(&waiting, slot));
+        consumer.release(consumer.read_index());
+        let room = waiter.join().expect("the waiter does not panic");
+        assert_eq!(room, (Room::Ready, Room::Ready));
+    });
+    let counts = session.segment.slot(slot).expect("exists").counts_untrusted();
+    assert!(counts.waits == 1 && counts.wait_ns > 0, "{counts:?}");
+}
+
+#[test]
+fn wait_for_room_ends_when_its_time_is_over() {
+    let session = Session::new(1, RING);
+    let (_, mut producer) = session.producer();
+    while try_produce(&mut producer, 1, 0, &[0; 100]) == Room::Ready {}
+    assert_eq!(producer.wait_for_room(108, Duration::from_millis(1)), Room::Full);
+}
+
+/// The flag is a private word of the slot; its place is part of the layout.
+fn is_waiting(segment: &gapii_ringbuf::Segment, slot: u32) -> bool {
+    let slot = segment.slot(slot).expect("exists") as *const gapii_ringbuf::Slot;
+    // SAFETY: offset 192 of a slot is its `waiting` word, an atomic; the segment is mapped.
+    let waiting = unsafe { slot.byte_add(192) };
+    // SAFETY: as above.
+    let waiting = unsafe { &*waiting.cast::<gapii_ringbuf::sync::AtomicU32>() };
+    waiting.load(gapii_ringbuf::sync::Ordering::Relaxed) != 0
+}
+
+#[test]
+fn padding_bytes_are_cleared_in_the_copy() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    for _ in 0..200 {
+        assert_eq!(try_produce(&mut producer, 1, 0, &[0xFF; 61]), Room::Ready);
+        for record in drain(&mut consumer) {
+            assert_eq!(record.payload, [0xFF; 61]);
+        }
+        consumer.release(consumer.read_index());
+    }
+    assert!(parse(&[]).is_empty());
+}
