@@ -116,16 +116,14 @@ async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
         // protocol, or has closed the socket.
         _ = socket.read(&mut byte) => {}
     }
-    if process.is_gone() {
-        return Departure::Died;
+    if !process.is_gone() && process.lacks_segment() {
+        return Departure::Exec;
     }
-    if process.has_segment() {
-        // Programs close what they did not open; the memory is still shared.
-        tracing::debug!(pid = process.pid, "application closed its socket and runs on");
-        died.await;
-        return Departure::Died;
-    }
-    Departure::Exec
+    // Programs close what they did not open; the memory is still shared. One that became another
+    // program without our seeing it says hello again, or ends some day.
+    tracing::debug!(pid = process.pid, "application closed its socket");
+    died.await;
+    Departure::Died
 }
 
 fn count(session: &Session, error: &HelloError) {

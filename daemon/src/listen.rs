@@ -2,6 +2,7 @@
 //!
 //! Never takes a place that somebody answers on, never touches what is not this user's.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -66,7 +67,8 @@ impl Sockets {
     }
 }
 
-/// The sockets of a socket unit, by the names its `FileDescriptorName=` gives them.
+/// The sockets of a socket unit: by the names that `FileDescriptorName=` gives them, or by their
+/// own, since all sockets of one unit have the same.
 fn from_systemd() -> anyhow::Result<Option<(StdListener, StdListener)>> {
     // The environment stays as it is: nothing is started that could mistake it for its own.
     let handed = sd_notify::listen_fds_with_names(false).context("reading LISTEN_FDS")?;
@@ -74,10 +76,12 @@ fn from_systemd() -> anyhow::Result<Option<(StdListener, StdListener)>> {
     for (fd, name) in handed {
         // SAFETY: LISTEN_PID is us, so systemd opened this descriptor for us, and this runs once,
         // before anything else could have taken it.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        match name.as_str() {
-            "app" => app = Some(StdListener::from(fd)),
-            "ctl" => ctl = Some(StdListener::from(fd)),
+        let socket = StdListener::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        let address = socket.local_addr().with_context(|| format!("descriptor {fd}"))?;
+        let file = address.as_pathname().and_then(Path::file_name).and_then(OsStr::to_str);
+        match (name.as_str(), file) {
+            ("app", _) | (_, Some(app::SOCKET_NAME)) => app = Some(socket),
+            ("ctl", _) | (_, Some(control::SOCKET_NAME)) => ctl = Some(socket),
             _ => bail!("systemd hands over a socket {name:?}; only app and ctl are known"),
         }
     }

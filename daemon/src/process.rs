@@ -98,12 +98,12 @@ impl Process {
         poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 
-    /// Whether the process still has the segment mapped. False after an exec, and where the
-    /// system does not say.
-    pub fn has_segment(&self) -> bool {
+    /// Whether the process has unmapped the segment, as an exec does. Only where the system lets us
+    /// look: a sandbox or a program that guards its memory may not.
+    pub fn lacks_segment(&self) -> bool {
         let inode = self.segment_inode.to_string();
         fs::read_to_string(format!("/proc/{}/maps", self.pid)).is_ok_and(|maps| {
-            maps.lines().any(|line| {
+            !maps.lines().any(|line| {
                 line.contains("memfd:") && line.split_ascii_whitespace().nth(4) == Some(&inode)
             })
         })

@@ -640,8 +640,8 @@ impl Lane {
     }
 
     /// How far this round may read.
-    fn head(&self, dead: bool) -> u64 {
-        let Some(consumer) = &self.consumer else { return 0 };
+    fn head(&mut self, dead: bool) -> u64 {
+        let Some(consumer) = &mut self.consumer else { return 0 };
         if consumer.refusal().is_some() {
             return consumer.read_index();
         }
