@@ -145,9 +145,9 @@ impl<R: Ring> Consumer<R> {
         let slot = self.ring.slot();
         // RELEASE: pairs with the acquire in Producer::make_room.
         slot.release.store(index, Ordering::Release);
-        // WAIT: pairs with the acquire in Producer::wait_for_room.
+        // WAIT: pairs with the acquire in Producer::sleep_for_room.
         slot.release_word.fetch_add(1, Ordering::Release);
-        // WAIT: pairs with the fence in Producer::wait_for_room.
+        // WAIT: pairs with the fence in Producer::sleep_for_room.
         fence(Ordering::SeqCst);
         // Relaxed: the fence orders it.
         if slot.waiting.load(Ordering::Relaxed) != 0 {

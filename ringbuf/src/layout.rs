@@ -206,7 +206,7 @@ impl Slot {
         if self.state.load(Ordering::Relaxed) != free {
             return false;
         }
-        // CLAIM: pairs with the release in Consumer::free, so that the last owner's indices are
+        // CLAIM: pairs with the release in Consumer::free_retired, so that the last owner's indices are
         // seen here. Relaxed on failure: nothing was learnt.
         let claimed =
             self.state.compare_exchange(free, active, Ordering::Acquire, Ordering::Relaxed);
@@ -225,7 +225,7 @@ impl Slot {
 
     /// Gives the slot back after the thread's last record. Only its owner may call this.
     pub fn retire(&self) {
-        // CLAIM: pairs with the acquire in Consumer::free, so that the consumer sees the last head.
+        // CLAIM: pairs with the acquire in Consumer::free_retired, so that the consumer sees the last head.
         self.state.store(SlotState::Retired as u32, Ordering::Release);
     }
 

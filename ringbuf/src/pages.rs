@@ -221,6 +221,7 @@ impl ModePage {
         generation
     }
 
+    #[cfg(not(loom))]
     fn set_drain_sleeping(&self, sleeps: bool) {
         // Relaxed: a hint; a wake may be missed.
         self.drain_sleeping.store(u32::from(sleeps), Ordering::Relaxed);

@@ -39,6 +39,8 @@ pub struct Producer<B: RingBytes = MappedBytes> {
     last_stamp: u64,
     /// Records written, what [`Slot`] has as `produced`.
     produced: u64,
+    /// One more than `write` was when the last wait began; 0 before the first.
+    waited: u64,
 }
 
 const _: () = assert!(size_of::<Producer>() <= 128);
@@ -84,6 +86,7 @@ impl<B: RingBytes> Producer<B> {
             mode: std::ptr::null(),
             last_stamp: 0,
             produced: 0,
+            waited: 0,
         }
     }
 
@@ -121,6 +124,7 @@ impl<B: RingBytes> Producer<B> {
             mode,
             last_stamp: NO_STAMP,
             produced,
+            waited: 0,
         };
         true
     }
@@ -220,9 +224,9 @@ impl<B: RingBytes> Producer<B> {
         let Some(slot) = (unsafe { self.slot.as_ref() }) else { return };
         self.write = reservation.end;
         self.produced += 1;
-        // ADOPT: pairs with the acquire in Consumer::head_of_dead.
+        // ADOPT: pairs with the acquire in Consumer::head_of_dead_untrusted.
         slot.produced.store(self.produced, Ordering::Release);
-        // PUBLISH: pairs with the acquire in Consumer::head.
+        // PUBLISH: pairs with the acquire in Consumer::head_untrusted.
         slot.head.store(self.write, Ordering::Release);
     }
 
@@ -263,7 +267,7 @@ impl<B: RingBytes> Producer<B> {
             // SAFETY: the whole rest of the lap is released: `used + pad` is within the ring.
             unsafe { self.bytes.write_word(self.write & self.mask, header.0) };
             self.write += pad;
-            // PUBLISH: pairs with the acquire in Consumer::head.
+            // PUBLISH: pairs with the acquire in Consumer::head_untrusted.
             slot.head.store(self.write, Ordering::Release);
         }
         let lap_end = (self.write | self.mask) + 1;
@@ -272,16 +276,19 @@ impl<B: RingBytes> Producer<B> {
         Room::Ready
     }
 
-    /// Waits until a record of `len` bytes without a stamp word fits, for `timeout` at most. Counts
-    /// the wait in the slot. May return [`Room::Full`] early: the caller looks at its clock, and
-    /// whether the daemon still lives. Changes `errno`.
+    /// Waits until a record of `len` bytes without a stamp word fits, for `timeout` at most. May
+    /// return [`Room::Full`] early: the caller looks at its clock, and whether the daemon still
+    /// lives, and calls again. The time is counted in the slot, and calls for one record as one
+    /// wait. Changes `errno`.
     #[cold]
     #[inline(never)]
     pub fn wait_for_room(&mut self, len: u64, timeout: Duration) -> Room {
         let started = Instant::now();
+        let begins = self.waited != self.write + 1;
+        self.waited = self.write + 1;
         let room = self.sleep_for_room(len, timeout);
         if let Some(slot) = self.slot() {
-            slot.count_wait(1, started.elapsed().as_nanos() as u64);
+            slot.count_wait(begins.into(), started.elapsed().as_nanos() as u64);
         }
         room
     }
