@@ -1,0 +1,28 @@
+//! What `libgapii.so` exports: a program probes with `dlsym`, so not one name more than the
+//! libraries it stands in for.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use gapii_tests::artifacts::artifact;
+
+/// Beside the commands: the loader's function that names of driver libraries pass through.
+const OURS: [&str; 1] = ["dlopen"];
+const LISTS: [&str; 3] = [
+    include_str!("../../apis/exports/libEGL.so.1.txt"),
+    include_str!("../../apis/exports/libGLESv2.so.2.txt"),
+    include_str!("../../apis/exports/libGLESv1_CM.so.1.txt"),
+];
+
+#[test]
+fn shim_exports_what_the_real_libraries_export() {
+    let listed: BTreeSet<&str> = LISTS.iter().flat_map(|list| list.lines()).chain(OURS).collect();
+    let output = Command::new("nm")
+        .args(["--dynamic", "--defined-only", "--format=just-symbols"])
+        .arg(artifact("libgapii.so"))
+        .output()
+        .expect("nm runs (apt-get install binutils)");
+    let symbols = String::from_utf8(output.stdout).expect("symbols are ASCII");
+    let exported: BTreeSet<&str> = symbols.lines().collect();
+    assert_eq!(exported, listed);
+}
