@@ -22,7 +22,8 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Parser;
-use rustix::process::Signal;
+use gapii_protocol::status;
+use rustix::process::{Signal, geteuid};
 use sd_notify::NotifyState;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -76,6 +77,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     let parent_gone = parent_gone(config.private)?;
     let keep_page = keep_page(&session, config.private);
     announce(config)?;
+    tracing::info!(session = session.id_text(), "listening");
 
     tokio::select! {
         _ = terminate.recv() => tracing::info!("told to end"),
@@ -155,8 +157,11 @@ fn parent_gone(private: bool) -> anyhow::Result<impl Future<Output = ()>> {
 
 /// Keeps the status page as long as it is polled; an idle daemon does not wake for it.
 async fn keep_page(session: &Session, private: bool) {
-    let page = if private { None } else { Page::create(session.id).map_err(log_no_page).ok() };
-    let Some(mut page) = page else { return std::future::pending().await };
+    let name = status::name(geteuid().as_raw());
+    let create = || Page::create(&name, session.id).map_err(log_no_page).ok();
+    let Some(mut page) = (!private).then(create).flatten() else {
+        return std::future::pending().await;
+    };
     loop {
         page.update(session.page());
         if session.captures().is_empty() {

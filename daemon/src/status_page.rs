@@ -3,6 +3,7 @@
 //! Writes only what has changed. Takes no name that another live daemon or another user has; a
 //! daemon without a page works all the same.
 
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::ptr;
 use std::sync::atomic::{Ordering, fence};
@@ -22,12 +23,11 @@ pub struct Page {
 
 impl Page {
     /// Makes the page, in place of one that a dead daemon left.
-    pub fn create(session: [u8; 16]) -> anyhow::Result<Self> {
-        let name = status::name(geteuid().as_raw());
-        let create = || ShmemConf::new().os_id(&name).size(STATUS_LEN).create();
+    pub fn create(name: &str, session: [u8; 16]) -> anyhow::Result<Self> {
+        let create = || ShmemConf::new().os_id(name).size(STATUS_LEN).create();
         let memory = match create() {
             Err(ShmemError::MappingIdExists) => {
-                remove_left_over(&name)?;
+                remove_left_over(name)?;
                 create()
             }
             created => created,
@@ -79,28 +79,86 @@ impl Page {
 /// Removes the page of a daemon that is gone.
 fn remove_left_over(name: &str) -> anyhow::Result<()> {
     let path = format!("/dev/shm{name}");
-    let owner = std::fs::metadata(&path).with_context(|| format!("cannot look at {path}"))?.uid();
+    let owner = fs::metadata(&path).with_context(|| format!("cannot look at {path}"))?.uid();
     ensure!(owner == geteuid().as_raw(), "{path} belongs to user {owner}");
-    let mut memory = ShmemConf::new().os_id(name).open()?;
-    if let Some(pid) = writer_of(&memory)
+    // Read, not mapped: whoever made it may still change its length.
+    let page = fs::read(&path).with_context(|| format!("cannot read {path}"))?;
+    if let Some(pid) = writer_of(&page)
         && test_kill_process(pid).is_ok()
     {
         bail!("{path} is kept by the daemon with pid {pid}");
     }
-    memory.set_owner(true);
-    Ok(())
+    fs::remove_file(&path).with_context(|| format!("cannot replace {path}"))
 }
 
 /// The process that a page says it is of.
-fn writer_of(memory: &Shmem) -> Option<Pid> {
-    if memory.len() < STATUS_LEN {
-        return None;
-    }
-    // SAFETY: the mapping has STATUS_LEN bytes; any bytes are a valid array.
-    let bytes = unsafe { ptr::read_volatile(memory.as_ptr().cast::<[u8; STATUS_LEN]>()) };
-    let mut settled = bytes;
+fn writer_of(page: &[u8]) -> Option<Pid> {
+    let mut settled = *page.first_chunk::<STATUS_LEN>()?;
     // Whether it died while writing does not matter here.
     settled[status::SEQUENCE_OFFSET] &= !1;
     let pid = StatusPage::from_bytes(&settled)?.pid;
     Pid::from_raw(i32::try_from(pid).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Name(String);
+
+    impl Name {
+        fn new(test: &str) -> Self {
+            Self(format!("/gapii-test-{test}-{}", std::process::id()))
+        }
+
+        fn path(&self) -> String {
+            format!("/dev/shm{}", self.0)
+        }
+
+        fn page(&self) -> Option<StatusPage> {
+            StatusPage::from_bytes(fs::read(self.path()).unwrap().first_chunk().unwrap())
+        }
+    }
+
+    impl Drop for Name {
+        fn drop(&mut self) {
+            let _ = fs::remove_file(self.path());
+        }
+    }
+
+    #[test]
+    fn page_shows_what_changed_and_goes_with_its_daemon() {
+        let name = Name::new("shows");
+        let mut page = Page::create(&name.0, [7; 16]).unwrap();
+        let first = name.page().unwrap();
+        assert_eq!((first.pid, first.session), (std::process::id(), [7; 16]));
+        page.update(StatusPage { apps: 2, calls: 9, ..StatusPage::default() });
+        let second = name.page().unwrap();
+        assert_eq!((second.apps, second.calls, second.session), (2, 9, [7; 16]));
+        page.update(StatusPage { apps: 2, calls: 9, ..StatusPage::default() });
+        assert_eq!(name.page(), Some(second));
+        drop(page);
+        assert!(!fs::exists(name.path()).unwrap());
+    }
+
+    #[test]
+    fn page_of_a_live_daemon_is_left_alone() {
+        let name = Name::new("live");
+        let _page = Page::create(&name.0, [1; 16]).unwrap();
+        let error = Page::create(&name.0, [2; 16]).err().unwrap().to_string();
+        assert!(error.contains("is kept by the daemon"), "{error}");
+        assert_eq!(name.page().unwrap().session, [1; 16]);
+    }
+
+    #[test]
+    fn page_of_a_dead_daemon_is_replaced() {
+        // No process has this pid: the kernel's largest is below it.
+        let dead = StatusPage { pid: i32::MAX as u32, ..StatusPage::default() }.to_bytes();
+        for left_over in [&dead[..], b"", b"not a page"] {
+            let name = Name::new("dead");
+            fs::write(name.path(), left_over).unwrap();
+            let _page = Page::create(&name.0, [3; 16]).unwrap();
+            assert_eq!(name.page().unwrap().session, [3; 16]);
+        }
+    }
 }

@@ -500,3 +500,186 @@ fn word_at(records: &[u8], at: usize) -> u64 {
     word.copy_from_slice(&records[at..at + 8]);
     u64::from_le_bytes(word)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gapii_protocol::atom::{LEAVES, gap_cause};
+
+    const DRAW: u16 = 7;
+
+    /// Records as a ring has them, and a stream that takes them.
+    struct Bench {
+        assembler: Assembler,
+        blocks: Vec<Block>,
+        indices: Vec<u64>,
+    }
+
+    impl Bench {
+        fn new(block_bytes: usize, rings: usize) -> Self {
+            let mut assembler = Assembler::new(block_bytes);
+            let member = assembler.add_member(100, 5, b"prog");
+            for _ in 0..rings {
+                assembler.add_ring(member, 0);
+            }
+            Self { assembler, blocks: Vec::new(), indices: vec![0; rings] }
+        }
+
+        fn append(&mut self, ring: u32, records: &[Vec<u8>]) -> Result<(), Refusal> {
+            let records = records.concat();
+            let index = &mut self.indices[ring as usize];
+            *index += records.len() as u64;
+            let run = Run { ring: RingKey(ring), records: &records, end_index: *index };
+            self.assembler.append(run, 1000, &mut |block| self.blocks.push(block))
+        }
+
+        fn flush(&mut self) {
+            self.assembler.flush(&mut |block| self.blocks.push(block));
+        }
+    }
+
+    fn record(id: u16, flags: u16, stamp: Option<u64>, payload: &[u8]) -> Vec<u8> {
+        let mut header = Header::new(id, flags, 8 + payload.len() as u32);
+        if stamp.is_some() {
+            header = header.with_stamp();
+        }
+        let mut bytes = header.0.to_le_bytes().to_vec();
+        bytes.extend(stamp.iter().flat_map(|stamp| stamp.to_le_bytes()));
+        bytes.extend(payload);
+        bytes.resize(header.span_untrusted() as usize, 0);
+        bytes
+    }
+
+    fn thread(tid: u32, stamp: u64) -> Vec<u8> {
+        let mut payload = [0; 24];
+        payload[..4].copy_from_slice(&tid.to_le_bytes());
+        record(atom::THREAD, 0, Some(stamp), &payload)
+    }
+
+    fn draw() -> Vec<u8> {
+        record(DRAW, EFFECT, None, &[1; 16])
+    }
+
+    /// The records of a block, each as its id.
+    fn ids(block: &Block) -> Vec<u16> {
+        let (mut at, mut ids) = (0, Vec::new());
+        while at < block.raw.len() {
+            let header = header_at(&block.raw, at);
+            ids.push(header.id());
+            at += header.span_untrusted() as usize;
+        }
+        ids
+    }
+
+    #[test]
+    fn every_block_states_what_its_records_need() {
+        let mut bench = Bench::new(1 << 20, 2);
+        bench.append(0, &[thread(1, 1), draw()]).unwrap();
+        bench.append(1, &[thread(2, 2)]).unwrap();
+        bench.append(1, &[draw()]).unwrap();
+        bench.append(0, &[draw()]).unwrap();
+        bench.flush();
+        bench.append(0, &[draw()]).unwrap();
+        bench.flush();
+        use atom::{BLOCK, PROCESS, SWITCH_THREAD, THREAD, THREAD_STATE};
+        let first = [
+            [BLOCK, PROCESS, THREAD_STATE, SWITCH_THREAD, THREAD, DRAW].as_slice(),
+            &[THREAD_STATE, SWITCH_THREAD, THREAD, DRAW, SWITCH_THREAD, DRAW],
+        ];
+        assert_eq!(ids(&bench.blocks[0]), first.concat());
+        let second = [BLOCK, PROCESS, THREAD_STATE, SWITCH_THREAD, DRAW];
+        assert_eq!(ids(&bench.blocks[1]), second);
+        assert_eq!((bench.blocks[1].first_seq, bench.blocks[1].seqs), (3, 1));
+        assert_eq!(bench.blocks[0].records, [(0, 3), (1, 2)]);
+    }
+
+    #[test]
+    fn long_run_is_cut_between_records_and_released_in_parts() {
+        let mut bench = Bench::new(1024, 1);
+        let mut records = vec![thread(1, 1)];
+        records.extend(std::iter::repeat_n(draw(), 200));
+        bench.append(0, &records).unwrap();
+        bench.flush();
+        assert!(bench.blocks.len() > 4);
+        let mut released = 0;
+        for block in &bench.blocks {
+            assert!(block.raw.len() < 1024 + 256, "{} bytes", block.raw.len());
+            let [(RingKey(0), index)] = block.releases[..] else { panic!("{:?}", block.releases) };
+            assert!(index > released);
+            released = index;
+        }
+        assert_eq!(released, bench.indices[0]);
+        assert_eq!(bench.blocks.iter().map(|block| u64::from(block.seqs)).sum::<u64>(), 200);
+        assert_eq!(bench.assembler.thread(0).records, 201);
+    }
+
+    #[test]
+    fn frames_are_numbered_per_process() {
+        let mut bench = Bench::new(1 << 20, 1);
+        let swap = record(9, LEAVE | FRAME_END, None, &[0; 4]);
+        bench.append(0, &[thread(1, 1), swap.clone(), draw(), swap]).unwrap();
+        bench.flush();
+        assert_eq!(bench.blocks[0].frame_ends, [(0, 0), (0, 1)]);
+        assert_eq!(bench.assembler.frames(), 2);
+    }
+
+    #[test]
+    fn context_and_stamp_are_restated_in_the_next_block() {
+        let mut bench = Bench::new(1 << 20, 1);
+        let mut context = [0; 16];
+        context[0] = 0xC0;
+        context[8..10].copy_from_slice(&0x30A0_u16.to_le_bytes());
+        let context = record(atom::CONTEXT, 0, Some(8), &context);
+        bench.append(0, &[thread(1, 7), context]).unwrap();
+        bench.flush();
+        bench.append(0, &[draw()]).unwrap();
+        let state = bench.assembler.thread(0);
+        assert_eq!((state.context, state.api, state.stamp), (0xC0, 0x30A0, 8));
+    }
+
+    #[test]
+    fn last_command_is_open_until_its_leave_record() {
+        let mut bench = Bench::new(1 << 20, 1);
+        let enter = record(9, EFFECT | LEAVES, Some(5), &[0; 16]);
+        bench.append(0, &[thread(1, 1), enter]).unwrap();
+        let last = bench.assembler.thread(0).last_command.unwrap();
+        assert!(last.is_open());
+        assert_eq!((last.id, last.stamp, last.end_index), (9, 5, bench.indices[0]));
+        bench.append(0, &[record(9, LEAVE, None, &[0; 4])]).unwrap();
+        assert!(!bench.assembler.thread(0).last_command.unwrap().is_open());
+    }
+
+    #[test]
+    fn record_that_is_not_the_shims_to_write_is_refused() {
+        let check = |bad: Vec<u8>, expected: &str| {
+            let mut bench = Bench::new(1 << 20, 1);
+            let refusal = bench.append(0, &[thread(1, 1), draw(), bad, draw()]).unwrap_err();
+            assert_eq!(refusal.to_string(), expected);
+            assert_eq!(bench.assembler.records(), 2);
+        };
+        check(thread(2, 9), "thread 2 writes into the ring of thread 1");
+        check(
+            record(atom::END, 0, None, &[0; 16]),
+            "record 0xff14 is only for the daemon to write",
+        );
+        check(
+            record(atom::CONTEXT, 0, None, &[0; 8]),
+            "record 0xff02 has 8 bytes of payload and needs 16",
+        );
+    }
+
+    #[test]
+    fn gaps_past_the_limit_are_added_up() {
+        let mut bench = Bench::new(1 << 20, 1);
+        bench.append(0, &[thread(1, 1)]).unwrap();
+        let mut payload = [0; 64];
+        payload[0] = 2;
+        payload[56] = gap_cause::DROPPED as u8;
+        let gap = record(atom::GAP, 0, None, &payload);
+        for _ in 0..GAPS_MAX + 3 {
+            bench.append(0, std::slice::from_ref(&gap)).unwrap();
+        }
+        let gaps = bench.assembler.gaps();
+        assert_eq!((gaps.len(), gaps[GAPS_MAX - 1].records), (GAPS_MAX, 2 * 4));
+    }
+}
