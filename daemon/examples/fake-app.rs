@@ -11,6 +11,8 @@
 //! calls N       N commands that take effect and return
 //! frames N C    N times C commands and a swap
 //! enter         a command that does not return
+//! drop N        N commands are not recorded; a record says so
+//! drop-silently N  N commands are not recorded
 //! foreign       a record that only a daemon may write
 //! end REASON    the hooks are back, for this reason
 //! kill          die of SIGKILL
@@ -25,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use gapii_protocol::app::{self, AppHello, HelloReply, REPLY_LEN};
-use gapii_protocol::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES};
+use gapii_protocol::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, gap_cause};
 use gapii_protocol::trace::Description;
 use gapii_ringbuf::{
     CounterMap, Header, Mode, ModeMap, Producer, Room, Segment, SegmentLayout, SlotState,
@@ -103,6 +105,8 @@ impl App {
                 }
             }
             ["enter"] => self.record(self.draw, EFFECT, &[0; 20])?,
+            ["drop", count] => self.drop_calls(count.parse()?, true)?,
+            ["drop-silently", count] => self.drop_calls(count.parse()?, false)?,
             ["foreign"] => self.record(atom::BLOCK, 0, &[0; 24])?,
             ["end", reason] => return self.end(reason.parse()?),
             ["kill"] => kill_process(getpid(), Signal::KILL)?,
@@ -157,6 +161,21 @@ impl App {
             self.record(self.draw, EFFECT, &payload)?;
             self.producer.finish();
         }
+        Ok(())
+    }
+
+    fn drop_calls(&mut self, calls: u64, say_so: bool) -> anyhow::Result<()> {
+        let slot = self.producer.slot().context("no thread records")?;
+        slot.count_dropped(calls, calls, calls * 32);
+        if say_so {
+            let mut payload = [0; 64];
+            for (word, value) in payload.chunks_exact_mut(8).zip([calls, calls, calls * 32]) {
+                word.copy_from_slice(&value.to_le_bytes());
+            }
+            payload[56] = gap_cause::DROPPED as u8;
+            self.record(atom::GAP, 0, &payload)?;
+        }
+        self.producer.forget_stamp();
         Ok(())
     }
 

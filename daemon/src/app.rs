@@ -61,7 +61,7 @@ pub async fn serve(session: Arc<Session>, mut socket: UnixStream) {
 }
 
 async fn welcome(session: &Session, socket: &mut UnixStream) -> Result<Arc<Process>, HelloError> {
-    let peer = Peer::of(&*socket)?;
+    let peer = Peer::of(socket)?;
     let hello = receive_hello(socket).await?;
     let theirs = (hello.version_min, hello.version_max);
     let Some(version) = common_version((APP_VERSION_MIN, APP_VERSION_MAX), theirs) else {

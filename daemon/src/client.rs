@@ -26,6 +26,9 @@ use crate::session::Session;
 /// How often a client hears how far its captures are.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(250);
 
+/// Descriptors that a client may have sent without having asked for anything with them.
+const FDS_MAX: usize = 4;
+
 /// Why a connection ends.
 #[derive(Debug, thiserror::Error)]
 enum Hangup {
@@ -99,6 +102,10 @@ impl Client {
 
     /// Takes bytes that arrived, and does what they ask for.
     async fn take(&mut self, bytes: &[u8]) -> Result<(), Hangup> {
+        if self.fds.len() > FDS_MAX {
+            let message = format!("{} descriptors came beside nothing", self.fds.len());
+            return Err(Hangup::Refused(ControlError::new(code::BAD_REQUEST, message)));
+        }
         self.buffer.extend(bytes);
         while let Some(body) = self.buffer.next_body()? {
             let event = match control::decode::<Request>(&body) {
@@ -172,7 +179,7 @@ impl Client {
     }
 
     fn start(&mut self, request: StartRequest) -> Result<Event, ControlError> {
-        let output = self.fds.pop().ok_or_else(|| {
+        let output = std::mem::take(&mut self.fds).into_iter().next().ok_or_else(|| {
             ControlError::new(code::NO_OUTPUT, "a start needs a descriptor to write to")
         })?;
         let (capture, apps) = self.session.start(request, output, self.ended.clone())?;

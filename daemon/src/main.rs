@@ -66,6 +66,7 @@ fn start_log(config: &Config) {
 async fn serve(config: &Config) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = signal(SignalKind::hangup())?;
     // A handler, even one that nobody waits for, makes a file that may not grow an error of the
     // write instead of our end.
     let _too_long = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
@@ -82,6 +83,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     tokio::select! {
         _ = terminate.recv() => tracing::info!("told to end"),
         _ = interrupt.recv() => tracing::info!("interrupted"),
+        _ = hangup.recv() => tracing::info!("the terminal is gone"),
         _ = parent_gone => tracing::info!("standard input ended"),
         () = keep_page => {}
     }

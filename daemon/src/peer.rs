@@ -1,9 +1,9 @@
 //! Who is at the other end of a socket, by the kernel's word.
 
-use std::os::fd::AsFd;
+use std::io;
 
-use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, geteuid};
+use tokio::net::UnixStream;
 
 /// A peer that may talk to this daemon: of this user, or root.
 #[derive(Clone, Copy, Debug)]
@@ -16,19 +16,23 @@ pub struct Peer {
 pub enum PeerError {
     #[error("user {theirs} may not talk to the daemon of user {ours}")]
     OtherUser { theirs: u32, ours: u32 },
-    #[error("the peer's process cannot be seen from here: {0}")]
-    Unknown(#[from] rustix::io::Errno),
+    #[error("the peer's process cannot be seen from here")]
+    NoPid,
+    #[error("the peer's credentials cannot be read: {0}")]
+    Unknown(#[from] io::Error),
 }
 
 impl Peer {
     /// The peer of a connected socket, if it is allowed.
-    pub fn of(socket: impl AsFd) -> Result<Self, PeerError> {
-        let credentials = socket_peercred(socket)?;
-        let (theirs, ours) = (credentials.uid.as_raw(), geteuid().as_raw());
+    pub fn of(socket: &UnixStream) -> Result<Self, PeerError> {
+        let credentials = socket.peer_cred()?;
+        let (theirs, ours) = (credentials.uid(), geteuid().as_raw());
         if !may_talk(theirs, ours) {
             return Err(PeerError::OtherUser { theirs, ours });
         }
-        Ok(Self { pid: credentials.pid })
+        // In another pid namespace than ours it has no pid, or 0.
+        let pid = credentials.pid().and_then(Pid::from_raw).ok_or(PeerError::NoPid)?;
+        Ok(Self { pid })
     }
 }
 
@@ -48,9 +52,9 @@ mod tests {
         assert!(!may_talk(1000, 0));
     }
 
-    #[test]
-    fn peer_of_a_socket_pair_is_this_process() {
-        let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    #[tokio::test]
+    async fn peer_of_a_socket_pair_is_this_process() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
         let peer = Peer::of(&ours).unwrap();
         assert_eq!(peer.pid.as_raw_pid() as u32, std::process::id());
     }

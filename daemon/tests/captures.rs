@@ -6,8 +6,9 @@ mod support;
 
 use std::io::Read;
 
+use gapii_protocol::atom::gap_cause;
 use gapii_protocol::control::{
-    Event, ExitedRequest, Request, StartRequest, StopRequest, Target, code,
+    Event, ExitedRequest, Overflow, Request, StartRequest, StopRequest, Target, code,
 };
 use gapii_protocol::trace::Footer;
 use gapii_protocol::trace::meta::EndReason;
@@ -133,6 +134,41 @@ fn threads_that_come_and_go_share_slots_and_keep_their_accounts() {
     assert_eq!(client.ended().summary.calls, 24);
     let footer = complete_footer(&file);
     assert_eq!(footer.threads.len(), 7);
+}
+
+#[test]
+fn dropped_commands_are_in_the_ledger_said_or_not() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    let request = StartRequest { overflow: Overflow::Drop, ..capture_of(Target::Only) };
+    client.start(request, &file);
+    app.obey(&["wait", "thread", "calls 5", "drop 3", "calls 5", "drop-silently 4", "end 4"]);
+    let summary = client.ended().summary;
+    assert_eq!((summary.calls, summary.lost.calls, summary.lost.bytes), (10, 7, 7 * 32));
+    let footer = sound(&file).footer().cloned().unwrap();
+    let [thread] = &footer.threads[..] else { panic!("one thread records") };
+    assert_eq!((thread.produced, thread.emitted, thread.lost), (21, 14, 7));
+    let gaps: Vec<_> = footer.gaps.iter().map(|gap| (gap.records, gap.cause)).collect();
+    assert_eq!(gaps, [(3, gap_cause::DROPPED), (4, gap_cause::DROPPED)]);
+}
+
+#[test]
+fn many_processes_of_a_launch_follow_each_other() {
+    let daemon = Daemon::start(&[]);
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    let launch = [9; 16];
+    let capture = client.start(capture_of(Target::Launch(launch)), &file).capture;
+    for calls in 1..=5 {
+        let mut app = daemon.launched_app(launch);
+        app.obey(&["wait", "thread", &format!("calls {calls}"), "end 4", "idle"]);
+    }
+    client.send(&Request::Exited(ExitedRequest { capture, signal: None }));
+    let summary = client.ended().summary;
+    assert_eq!((summary.reason.as_str(), summary.processes, summary.calls), ("exit", 5, 15));
+    complete_footer(&file);
 }
 
 #[test]

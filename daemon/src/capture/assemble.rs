@@ -170,6 +170,11 @@ impl Assembler {
         self.rings[ring.0 as usize].thread = None;
     }
 
+    /// Uses the key of a ring that has ended for a ring of another process.
+    pub fn replace_ring(&mut self, ring: RingKey, member: MemberKey, index: u64) {
+        self.rings[ring.0 as usize] = Ring { member, thread: None, index, released_in: 0 };
+    }
+
     /// Gives the ring a new owner, with a place in the trace.
     pub fn begin_thread(
         &mut self,
@@ -633,8 +638,14 @@ mod tests {
         bench.append(0, &[thread(1, 7), context]).unwrap();
         bench.flush();
         bench.append(0, &[draw()]).unwrap();
-        let state = bench.assembler.thread(0);
-        assert_eq!((state.context, state.api, state.stamp), (0xC0, 0x30A0, 8));
+        bench.flush();
+        let raw = &bench.blocks[1].raw;
+        let block = header_at(raw, 0).span_untrusted() as usize;
+        let at = block + header_at(raw, block).span_untrusted() as usize;
+        let Ok(Meta::ThreadState(state)) = decode(header_at(raw, at), &raw[at..]) else {
+            panic!("no thread state: {:?}", ids(&bench.blocks[1]));
+        };
+        assert_eq!((state.tid, state.context, state.api, state.stamp), (1, 0xC0, 0x30A0, 8));
     }
 
     #[test]

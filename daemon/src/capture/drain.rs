@@ -66,8 +66,10 @@ pub struct Drain {
     assembler: Assembler,
     ledger: Ledger,
     members: Vec<Member>,
-    /// All rings of all processes, by their key.
+    /// All rings of the processes, by their key.
     lanes: Vec<Lane>,
+    /// Lanes of processes that are over.
+    vacant: Vec<Range<usize>>,
     ends: Vec<MemberEnd>,
     cause: Option<Cause>,
     exited: Option<Exited>,
@@ -155,6 +157,7 @@ impl Drain {
             ledger: Ledger::default(),
             members: Vec::new(),
             lanes: Vec::new(),
+            vacant: Vec::new(),
             ends: Vec::new(),
             cause: None,
             exited: None,
@@ -213,13 +216,9 @@ impl Drain {
     fn join(&mut self, joining: Joining, now_ns: u64) {
         let Joining { process, rings, counts, unslotted_calls, generation } = joining;
         let key = self.assembler.add_member(process.pid, now_ns, process.name.as_bytes());
-        let first = self.lanes.len();
-        for (slot, (consumer, begun)) in rings.into_iter().zip(counts).enumerate() {
-            let lane = Lane::new(consumer, slot as u32, begun);
-            self.assembler.add_ring(key, lane.taken_index);
-            self.lanes.push(lane);
-        }
-        let lanes = first..self.lanes.len();
+        let new = rings.into_iter().zip(counts).zip(0..);
+        let new = new.map(|((consumer, begun), slot)| Lane::new(consumer, slot, begun));
+        let lanes = self.add_lanes(key, new.collect());
         let phase = Phase::Recording;
         tracing::info!(capture = self.capture.plan.id, pid = process.pid, "recording");
         self.members.push(Member {
@@ -238,6 +237,24 @@ impl Drain {
         if self.cause.is_some() || self.exited.is_some() {
             self.stop_members(now_ns);
         }
+    }
+
+    /// Takes the rings of a process in, where those of one that is over were, if there is one: a
+    /// launch may have any number of processes, one after the other.
+    fn add_lanes(&mut self, member: MemberKey, new: Vec<Lane>) -> Range<usize> {
+        if let Some(lanes) = self.vacant.pop_if(|vacant| vacant.len() == new.len()) {
+            for (index, lane) in lanes.clone().zip(new) {
+                self.assembler.replace_ring(RingKey(index as u32), member, lane.taken_index);
+                self.lanes[index] = lane;
+            }
+            return lanes;
+        }
+        let first = self.lanes.len();
+        for lane in new {
+            self.assembler.add_ring(member, lane.taken_index);
+            self.lanes.push(lane);
+        }
+        first..self.lanes.len()
     }
 
     fn leave(&mut self, index: u32, how: Departure) {
@@ -469,6 +486,7 @@ impl Drain {
             }
         }
         let mut rings = Vec::with_capacity(lanes.len());
+        self.vacant.push(lanes.clone());
         for lane in &mut self.lanes[lanes] {
             lane.merged.take().and_then(|id| self.merger.remove(id));
             rings.extend(lane.consumer.take());
