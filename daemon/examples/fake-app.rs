@@ -15,6 +15,7 @@
 //! drop-silently N  N commands are not recorded
 //! foreign       a record that only a daemon may write
 //! end REASON    the hooks are back, for this reason
+//! exec          become another program
 //! kill          die of SIGKILL
 //! ```
 
@@ -22,6 +23,8 @@ use std::io::{self, BufRead, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -109,6 +112,7 @@ impl App {
             ["drop-silently", count] => self.drop_calls(count.parse()?, false)?,
             ["foreign"] => self.record(atom::BLOCK, 0, &[0; 24])?,
             ["end", reason] => return self.end(reason.parse()?),
+            ["exec"] => return Err(Command::new("cat").exec().into()),
             ["kill"] => kill_process(getpid(), Signal::KILL)?,
             _ => bail!("{line:?} is no order"),
         }

@@ -101,12 +101,8 @@ impl Process {
     /// Whether the process has unmapped the segment, as an exec does. Only where the system lets us
     /// look: a sandbox or a program that guards its memory may not.
     pub fn lacks_segment(&self) -> bool {
-        let inode = self.segment_inode.to_string();
-        fs::read_to_string(format!("/proc/{}/maps", self.pid)).is_ok_and(|maps| {
-            !maps.lines().any(|line| {
-                line.contains("memfd:") && line.split_ascii_whitespace().nth(4) == Some(&inode)
-            })
-        })
+        fs::read_to_string(format!("/proc/{}/maps", self.pid))
+            .is_ok_and(|maps| maps_lack(&maps, self.segment_inode))
     }
 
     /// Tells the application what to do; returns the generation of the order.
@@ -164,6 +160,15 @@ impl Process {
     }
 }
 
+/// Whether a process has maps and none of the memory file `inode`. One that is dying has none.
+fn maps_lack(maps: &str, inode: u64) -> bool {
+    let inode = inode.to_string();
+    let is_file = |line: &str| {
+        line.contains("memfd:") && line.split_ascii_whitespace().nth(4) == Some(&inode)
+    };
+    !maps.is_empty() && !maps.lines().any(is_file)
+}
+
 fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::Idle => control::mode::IDLE,
@@ -184,4 +189,23 @@ fn text(field: &[u8]) -> String {
 /// Locks; what a panic left behind is still only a mode page or a list of rings.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn process_with_other_maps_has_become_another_program() {
+        let check =
+            |maps: &str, expected: bool| assert_eq!(maps_lack(maps, 4711), expected, "{maps}");
+        let program = "55d0c0000000-55d0c0001000 r--p 00000000 fe:00 4711       /usr/bin/cat\n";
+        let segment =
+            "7f0000000000-7f0040000000 rw-s 00000000 00:01 4711       /memfd:gapii-rings\n";
+        check(program, true);
+        check(&format!("{program}{segment}"), false);
+        check(&segment.replace("4711", "4712"), true);
+        // It is dying: its memory is gone, and it is not yet.
+        check("", false);
+    }
 }

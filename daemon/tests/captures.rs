@@ -202,6 +202,20 @@ fn application_gone_between_commands_is_lost() {
 }
 
 #[test]
+fn application_that_becomes_another_program_leaves_the_capture() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "calls 100"]);
+    app.tell("exec");
+    let summary = client.ended().summary;
+    assert_eq!((summary.reason.as_str(), summary.calls), ("exit", 100));
+    complete_footer(&file);
+}
+
+#[test]
 fn launched_processes_are_captured_from_their_first_call() {
     let daemon = Daemon::start(&[]);
     let mut client = daemon.client();
