@@ -124,7 +124,7 @@ fn teller_and_told(rule: Rule) {
 
 #[test]
 fn told_thread_comes_after_its_teller_in_the_merged_order() {
-    model(4, 500, || teller_and_told(Rule::TwoReadings));
+    model(3, 100_000, || teller_and_told(Rule::TwoReadings));
 }
 
 #[test]

@@ -119,6 +119,17 @@ fn malicious_head_is_refused() {
 }
 
 #[test]
+fn head_over_what_is_read_but_not_released_is_refused() {
+    let (_session, intruder, mut consumer) = victim();
+    LAWFUL(&intruder);
+    intruder.set_head(16);
+    assert_eq!(drain(&mut consumer).len(), 1);
+    let mut batch = Batch::default();
+    let outcome = consumer.drain_into(RING + 8, Reading::First, &mut batch);
+    assert_eq!((outcome, batch.is_empty()), (Err(Refusal::HeadTooFar), true));
+}
+
+#[test]
 fn head_that_goes_back_is_refused() {
     let (_session, intruder, mut consumer) = victim();
     LAWFUL(&intruder);

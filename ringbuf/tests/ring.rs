@@ -65,6 +65,26 @@ fn full_ring_has_no_room_until_it_is_released() {
 }
 
 #[test]
+fn producer_never_runs_into_what_is_not_released() {
+    for begun in 0..8 {
+        let session = Session::new(1, RING);
+        let (slot, mut producer) = session.producer();
+        let mut consumer = session.consumer(slot);
+        for _ in 0..=begun {
+            assert_eq!(try_produce(&mut producer, 1, 0, &[]), Room::Ready);
+        }
+        drain(&mut consumer);
+        consumer.release(consumer.read_index());
+        while try_produce(&mut producer, 1, 0, &[]) == Room::Ready {
+            producer.forget_stamp();
+        }
+        let ahead = consumer.head_untrusted() - consumer.released_index();
+        assert!((RING - 16..=RING).contains(&ahead), "{ahead} bytes ahead");
+        assert!(drain(&mut consumer).len() > 200);
+    }
+}
+
+#[test]
 fn release_outside_what_was_read_is_taken_as_the_nearest_that_is() {
     let session = Session::new(1, RING);
     let (slot, mut producer) = session.producer();
