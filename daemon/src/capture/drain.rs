@@ -15,20 +15,17 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use gapii_protocol::control::{self, Summary};
+use gapii_protocol::control::Summary;
 use gapii_protocol::trace::Footer;
 use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
 use gapii_protocol::trace::footer::ProcessEntry;
 use gapii_protocol::trace::meta::{End, EndReason, InFlight};
-use gapii_ringbuf::{
-    Batch, Consumer, CounterMap, LaneId, Merger, ModeSettings, Reading, SegmentRing, SlotCounts,
-    SlotState,
-};
+use gapii_ringbuf::{CounterMap, Merger, ModeSettings, Reading, SlotCounts, SlotState};
 
 use crate::capture::assemble::{Assembler, Block, MemberKey, RingKey, Run};
 use crate::capture::end::{self, Cause, Exited, MemberEnd};
+use crate::capture::lane::Lane;
 use crate::capture::ledger::{Account, Ledger};
-use crate::capture::progress::Progress;
 use crate::capture::writer::{Done, Finish, Work, Written};
 use crate::capture::{Capture, Departure, Joining, Order};
 use crate::clock;
@@ -105,37 +102,6 @@ enum Phase {
     /// Writes no more, or nothing that is still wanted: its rings are emptied up to their cuts.
     Emptying,
     Over,
-}
-
-/// A ring in the capture.
-struct Lane {
-    /// Gone once the process' part is over.
-    consumer: Option<Consumer<SegmentRing>>,
-    slot: u32,
-    /// Its place in the merge, once it had a record.
-    merged: Option<LaneId>,
-    /// Heads of this round's two readings, as the application says.
-    heads: [u64; 2],
-    /// Nothing from here on is wanted.
-    cut: Option<u64>,
-    /// Ring index behind the last record that was appended or discarded.
-    taken_index: u64,
-    /// When its present owner began: the slot's counts, and the consumer's.
-    begun: SlotCounts,
-    begun_consumed: u64,
-    discarded: u64,
-    /// Why nothing of it is appended any more.
-    refused: Option<String>,
-}
-
-/// Reads what a process published when no capture wanted it.
-pub fn discard_leftovers(rings: &mut [Consumer<SegmentRing>]) {
-    for ring in rings {
-        // A refusal shows again when the capture reads the ring.
-        let _ = ring.drain_into(ring.head_untrusted(), Reading::First, &mut Batch::default());
-        ring.release(ring.read_index());
-        ring.free_retired();
-    }
 }
 
 impl Drain {
@@ -604,7 +570,7 @@ impl Drain {
         // A writer that is gone says so below.
         let _ = self.threads.work.send(Work::Finish(Box::new(finish)));
         match self.threads.writing.join() {
-            Ok(written) => summary(&written),
+            Ok(written) => written.summary(),
             Err(_) => Summary {
                 reason: reason.name().to_owned(),
                 error: Some("the writer of the capture failed".to_owned()),
@@ -640,98 +606,10 @@ impl Member {
     }
 }
 
-impl Lane {
-    fn new(consumer: Consumer<SegmentRing>, slot: u32, begun: SlotCounts) -> Self {
-        let refused = consumer.refusal().map(|refusal| refusal.name().to_owned());
-        Self {
-            slot,
-            merged: None,
-            heads: [0; 2],
-            cut: None,
-            taken_index: consumer.read_index(),
-            begun,
-            begun_consumed: consumer.consumed(),
-            discarded: 0,
-            refused,
-            consumer: Some(consumer),
-        }
-    }
-
-    /// How far this round may read.
-    fn head(&mut self, dead: bool) -> u64 {
-        let Some(consumer) = &mut self.consumer else { return 0 };
-        if consumer.refusal().is_some() {
-            return consumer.read_index();
-        }
-        let head = if dead { consumer.head_of_dead_untrusted() } else { consumer.head_untrusted() };
-        self.cut.map_or(head, |cut| head.min(cut))
-    }
-
-    fn refuse(&mut self, why: String, progress: &Progress) {
-        if self.refused.is_none() {
-            self.refused = Some(why);
-            // Relaxed: a number for people.
-            progress.refused_rings.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether its records are thrown away: it broke a rule that its consumer does not know.
-    fn discards(&self) -> bool {
-        self.refused.is_some()
-            && self.consumer.as_ref().is_some_and(|consumer| consumer.refusal().is_none())
-    }
-
-    /// Whether all that was wanted is read and merged.
-    fn is_read(&self, merger: &mut Merger<RingKey>) -> bool {
-        let Some(consumer) = &self.consumer else { return true };
-        let merged = self.merged.and_then(|id| merger.batch_mut(id)).is_none_or(|b| b.is_empty());
-        merged && self.heads == [consumer.read_index(); 2]
-    }
-
-    /// Whether all that was merged is written.
-    fn is_written(&self) -> bool {
-        self.consumer.as_ref().is_none_or(|consumer| consumer.released_index() >= self.taken_index)
-    }
-
-    fn release(&mut self, index: u64) {
-        if let Some(consumer) = &mut self.consumer {
-            consumer.release(index);
-        }
-    }
-}
-
 fn send(work: &Sender<Work>, block: Block, under_way: &mut usize) {
     *under_way += 1;
     // A writer that is gone is noticed when the capture ends.
     let _ = work.send(Work::Block(block));
-}
-
-fn summary(written: &Written) -> Summary {
-    let Footer { reason, totals, lost, processes, threads, in_flight, .. } = &written.footer;
-    let thread = |index: u32| threads.iter().find(|thread| thread.thread == index);
-    let process = |index: u32| processes.iter().find(|process| process.process == index);
-    let in_flight = in_flight.iter().map(|command| control::InFlight {
-        pid: thread(command.thread).and_then(|t| process(t.process)).map_or(0, |p| p.pid),
-        tid: thread(command.thread).map_or(0, |t| t.tid),
-        id: command.id,
-        stamp: command.stamp,
-    });
-    Summary {
-        reason: reason.name().to_owned(),
-        frames: totals.frames,
-        calls: totals.calls,
-        records: totals.records,
-        threads: threads.len() as u64,
-        processes: processes.len() as u64,
-        raw_bytes: totals.raw_bytes,
-        file_bytes: written.file_bytes,
-        lost: control::Lost { calls: lost.calls, bytes: lost.bytes },
-        waits: written.waits,
-        wait_ns: written.wait_ns,
-        in_flight: in_flight.collect(),
-        signal: written.footer.signal,
-        error: written.error.as_ref().map(ToString::to_string),
-    }
 }
 
 fn name_text(name: &[u8; 16]) -> String {

@@ -6,6 +6,7 @@
 pub mod assemble;
 pub mod drain;
 pub mod end;
+pub mod lane;
 pub mod ledger;
 pub mod output;
 pub mod progress;
@@ -142,7 +143,7 @@ impl Capture {
     /// one has ended.
     pub fn join(&self, process: &Arc<Process>) -> bool {
         let Some(mut rings) = process.lend_rings(self.plan.id) else { return false };
-        drain::discard_leftovers(&mut rings);
+        lane::discard_leftovers(&mut rings);
         let counts = rings.iter().map(|ring| ring.slot().counts_untrusted()).collect();
         // Relaxed: a claim of the application's.
         let unslotted_calls = process.claims().unslotted_calls.load(Ordering::Relaxed);

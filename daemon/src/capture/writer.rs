@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
+use gapii_protocol::control::{self, InFlight, Summary};
 use gapii_protocol::trace::block::EncodeError;
 use gapii_protocol::trace::footer::Totals;
 use gapii_protocol::trace::meta;
@@ -52,6 +53,37 @@ pub struct Written {
     pub wait_ns: u64,
     pub file_bytes: u64,
     pub error: Option<OutputError>,
+}
+
+impl Written {
+    /// The same as clients hear it.
+    pub fn summary(&self) -> Summary {
+        let Footer { reason, totals, lost, processes, threads, in_flight, .. } = &self.footer;
+        let thread = |index: u32| threads.iter().find(|thread| thread.thread == index);
+        let process = |index: u32| processes.iter().find(|process| process.process == index);
+        let in_flight = in_flight.iter().map(|command| InFlight {
+            pid: thread(command.thread).and_then(|t| process(t.process)).map_or(0, |p| p.pid),
+            tid: thread(command.thread).map_or(0, |t| t.tid),
+            id: command.id,
+            stamp: command.stamp,
+        });
+        Summary {
+            reason: reason.name().to_owned(),
+            frames: totals.frames,
+            calls: totals.calls,
+            records: totals.records,
+            threads: threads.len() as u64,
+            processes: processes.len() as u64,
+            raw_bytes: totals.raw_bytes,
+            file_bytes: self.file_bytes,
+            lost: control::Lost { calls: lost.calls, bytes: lost.bytes },
+            waits: self.waits,
+            wait_ns: self.wait_ns,
+            in_flight: in_flight.collect(),
+            signal: self.footer.signal,
+            error: self.error.as_ref().map(ToString::to_string),
+        }
+    }
 }
 
 /// Ends of frames that an index lists; a longer trace has no index.
