@@ -3,6 +3,7 @@
 //! Follows what the daemon says. Knows nothing of the program that is captured.
 
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
 
 use gapii_protocol::control::{
     Event, ExitedRequest, Request, StartRequest, StopRequest, Summary, Target, code,
@@ -14,12 +15,21 @@ use crate::output_file::{OutputFile, Place};
 use crate::progress::ProgressLine;
 use crate::summary_line;
 
+/// How long a daemon that ends a capture may say nothing; while it works it reports several times
+/// a second.
+const SILENCE_LIMIT: Duration = Duration::from_secs(20);
+/// Requests to stop that follow each other faster are one: some send a signal to a process and to
+/// its group.
+const REPETITION: Duration = Duration::from_secs(1);
+
 pub struct Capture {
     connection: Connection,
     id: u64,
     target: Target,
     place: Place,
     progress: ProgressLine,
+    asked_to_stop: Option<Instant>,
+    deadline: Option<Instant>,
 }
 
 /// How a capture ended.
@@ -29,6 +39,8 @@ pub enum Outcome {
     Ended(Box<Summary>),
     /// The daemon is gone; the file holds what it had written.
     DaemonGone,
+    /// The daemon should have ended it, and says nothing.
+    DaemonSilent,
 }
 
 impl Capture {
@@ -46,6 +58,8 @@ impl Capture {
                 target,
                 place: output.place,
                 progress: ProgressLine::start(),
+                asked_to_stop: None,
+                deadline: None,
             }),
             Err(failure) => {
                 output.place.discard();
@@ -63,7 +77,12 @@ impl Capture {
         let Some(events) = self.connection.arrived()? else {
             return Ok(Some(Outcome::DaemonGone));
         };
+        let given_up = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if given_up && events.is_empty() {
+            return Ok(Some(Outcome::DaemonSilent));
+        }
         for event in events {
+            self.heard();
             match event {
                 Event::Progress(progress) if progress.capture == self.id => {
                     self.progress.show(&progress);
@@ -80,14 +99,46 @@ impl Capture {
         Ok(None)
     }
 
-    /// Asks for the capture to be ended; the outcome follows.
+    /// Asks for the capture to be ended; the outcome follows. Who asks again, and does not just
+    /// repeat it, does not want to wait for that.
     pub fn stop(&mut self) -> Result<(), Failure> {
-        self.connection.send(&Request::Stop(StopRequest { target: self.target.clone() }))
+        match self.asked_to_stop {
+            None => {
+                self.asked_to_stop = Some(Instant::now());
+                self.expect_end();
+                self.connection.send(&Request::Stop(StopRequest { target: self.target.clone() }))
+            }
+            Some(asked) if asked.elapsed() < REPETITION => Ok(()),
+            Some(_) => Err(Failure::no(format!(
+                "the capture was left before it was complete; {} may be cut",
+                self.place
+            ))),
+        }
     }
 
-    /// Tells how the launched program ended, which only its parent knows.
+    pub fn is_stopping(&self) -> bool {
+        self.asked_to_stop.is_some()
+    }
+
+    /// Tells how the launched program ended, which only its parent knows; the outcome follows.
     pub fn program_exited(&mut self, signal: Option<i32>) -> Result<(), Failure> {
+        self.expect_end();
         self.connection.send(&Request::Exited(ExitedRequest { capture: self.id, signal }))
+    }
+
+    /// When a daemon that has to end the capture, and says nothing, is to be given up.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    fn expect_end(&mut self) {
+        self.deadline = Some(Instant::now() + SILENCE_LIMIT);
+    }
+
+    fn heard(&mut self) {
+        if self.deadline.is_some() {
+            self.expect_end();
+        }
     }
 
     /// Says what the capture came to, on standard error; the failure, if it is one.
@@ -100,6 +151,11 @@ impl Capture {
             }
             Outcome::DaemonGone => Some(Failure::unreachable(format!(
                 "the daemon is gone; {} holds what it had written",
+                self.place
+            ))),
+            Outcome::DaemonSilent => Some(Failure::unreachable(format!(
+                "the daemon has said nothing for {} s; {} holds what it had written",
+                SILENCE_LIMIT.as_secs(),
                 self.place
             ))),
         }

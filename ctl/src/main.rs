@@ -24,6 +24,8 @@ mod summary_line;
 mod table;
 mod text;
 mod trace_file;
+mod wait;
+mod watch;
 
 use std::process::ExitCode;
 

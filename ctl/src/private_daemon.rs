@@ -12,12 +12,13 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gapii_protocol::{app, control};
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::failure::Failure;
 use crate::installation;
 use crate::signals::Signals;
+use crate::wait;
 
 /// How long it may take to begin, and to end.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -96,14 +97,6 @@ fn says_ready(mut pipe: ChildStdout) -> bool {
 }
 
 fn is_ready_in_time(descriptor: &impl AsFd) -> bool {
-    let deadline = Instant::now() + DEADLINE;
-    loop {
-        let mut watched = [PollFd::new(descriptor, PollFlags::IN)];
-        let left = deadline.saturating_duration_since(Instant::now());
-        let Ok(timeout) = Timespec::try_from(left) else { return false };
-        match rustix::event::poll(&mut watched, Some(&timeout)) {
-            Err(rustix::io::Errno::INTR) => {}
-            other => return other.is_ok_and(|ready| ready > 0),
-        }
-    }
+    let mut watched = [PollFd::new(descriptor, PollFlags::IN)];
+    wait::until_ready(&mut watched, Some(Instant::now() + DEADLINE)).unwrap_or(false)
 }

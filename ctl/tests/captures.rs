@@ -7,10 +7,12 @@ mod support;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use gapii_protocol::control::{
     AppInfo, Event, ExitedRequest, Request, Stopped, Summary, Target, reason,
 };
+use rustix::fs::{FileType, Mode};
 use rustix::process::{Pid, Signal};
 use support::{FakeDaemon, contents, run, summary};
 
@@ -136,9 +138,24 @@ fn quit_ends_the_program_once_the_capture_is_complete() {
 #[test]
 fn quit_kills_a_program_that_will_not_end() {
     let daemon = FakeDaemon::new();
-    let serving = ends_at_once(&daemon, reason::FRAMES);
-    let script = "trap '' TERM; while :; do sleep 1; done";
+    let trapped = daemon.folder.path().join("trapped");
+    let (kind, mode) = (FileType::Fifo, Mode::RUSR | Mode::WUSR);
+    rustix::fs::mknodat(rustix::fs::CWD, &trapped, kind, mode, 0).unwrap();
+    let serving = daemon.serve(move |mut conversation| {
+        conversation.greet();
+        if conversation.hear().is_none() {
+            return false;
+        }
+        conversation.say(&started());
+        assert_eq!(contents(&trapped), "SIGTERM\n");
+        conversation.end_capture(summary());
+        while conversation.hear().is_some() {}
+        true
+    });
+    let script = "trap '' TERM; echo SIGTERM >trapped; while :; do sleep 1; done";
+    let began = Instant::now();
     run(daemon.ctl().args(["run", "--quit", "-o", "x.gapii", "--", "sh", "-c", script]), 0);
+    assert!(began.elapsed() >= Duration::from_secs(5), "it was asked first");
     serving.join().unwrap();
 }
 

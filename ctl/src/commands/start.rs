@@ -14,6 +14,7 @@ use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::signals::Signals;
+use crate::wait;
 
 #[derive(Args, Debug)]
 pub struct Start {
@@ -73,23 +74,17 @@ fn is_named(app: &AppInfo, wanted: &str) -> bool {
 }
 
 fn follow(capture: &mut Capture, signals: &Signals) -> Result<u8, Failure> {
-    let mut stopping = false;
     loop {
         // Before the wait: what came along with an answer is not announced any more.
         if let Some(outcome) = capture.advance()? {
             return capture.report(&outcome).map_or(Ok(0), Err);
         }
+        let deadline = capture.deadline();
         let mut watched =
             [PollFd::new(signals, PollFlags::IN), PollFd::new(&*capture, PollFlags::IN)];
-        match rustix::event::poll(&mut watched, None) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(Failure::unreachable(format!("can't wait: {errno}"))),
-        }
+        wait::until_ready(&mut watched, deadline)
+            .map_err(|error| Failure::unreachable(format!("can't wait: {error}")))?;
         while signals.next().is_some() {
-            if stopping {
-                return Err(Failure::no("the capture was left before it was complete"));
-            }
-            stopping = true;
             capture.stop()?;
         }
     }

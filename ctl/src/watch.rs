@@ -1,0 +1,176 @@
+//! `Watch`: a program and its capture, waited for together until both have ended.
+//!
+//! Neither ends the other, but for `--quit`: a program runs on without its capture, and a capture
+//! is completed without its program.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::Signal;
+
+use crate::capture::{Capture, Outcome};
+use crate::failure::Failure;
+use crate::program::{self, Program};
+use crate::signals::{self, Signals};
+use crate::summary_line;
+use crate::wait;
+
+/// How long a program may take to end after a polite request.
+const QUIT_DEADLINE: Duration = Duration::from_secs(5);
+
+pub struct Watch<'a> {
+    program: Program,
+    /// None once it has ended.
+    capture: Option<Capture>,
+    signals: &'a Signals,
+    quit: bool,
+    quitting: Quitting,
+    /// Signals for the program once its capture has ended.
+    pass_on: Vec<Signal>,
+}
+
+/// What `--quit` has done so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quitting {
+    No,
+    /// The program was asked to end, and has until then.
+    Asked(Instant),
+    Killed,
+}
+
+impl<'a> Watch<'a> {
+    /// With `quit` the program is ended once its capture is complete.
+    pub fn new(
+        program: Program,
+        capture: Option<Capture>,
+        signals: &'a Signals,
+        quit: bool,
+    ) -> Watch<'a> {
+        Watch { program, capture, signals, quit, quitting: Quitting::No, pass_on: Vec::new() }
+    }
+
+    /// The exit status: the program's, or 0 where `quit` ended it.
+    pub fn until_the_end(mut self) -> Result<u8, Failure> {
+        let mut exited: Option<ExitStatus> = None;
+        loop {
+            // What the daemon said along with its answer is not announced by the socket any more.
+            self.advance_capture(exited.is_some());
+            self.advance_quitting();
+            if exited.is_some() && self.capture.is_none() {
+                break;
+            }
+            self.wait(exited.is_some())?;
+            while let Some(request) = self.signals.next() {
+                self.asked_to_stop(request);
+            }
+            if exited.is_none() {
+                exited = self.program.ended()?;
+                if let Some(status) = exited {
+                    self.tell_exit(status);
+                }
+            }
+        }
+        let status = exited.map_or(u8::MAX, program::status_code);
+        Ok(if self.quitting == Quitting::No { status } else { 0 })
+    }
+
+    /// Waits until something happens.
+    fn wait(&self, program_ended: bool) -> Result<(), Failure> {
+        let mut watched = vec![PollFd::new(self.signals, PollFlags::IN)];
+        if !program_ended {
+            watched.push(PollFd::new(&self.program, PollFlags::IN));
+        }
+        if let Some(capture) = &self.capture {
+            watched.push(PollFd::new(capture, PollFlags::IN));
+        }
+        let quitting = match self.quitting {
+            Quitting::Asked(deadline) => Some(deadline),
+            Quitting::No | Quitting::Killed => None,
+        };
+        let ending = self.capture.as_ref().and_then(Capture::deadline);
+        let deadline = quitting.into_iter().chain(ending).min();
+        wait::until_ready(&mut watched, deadline)
+            .map_err(|error| Failure::unreachable(format!("can't wait: {error}")))?;
+        Ok(())
+    }
+
+    /// The capture ends first. Then the program gets the signal too, if it has not had it already
+    /// from the terminal.
+    fn asked_to_stop(&mut self, request: signals::Request) {
+        if request.by_kill {
+            self.pass_on.push(request.signal);
+        }
+        match self.capture.as_mut().map(Capture::stop) {
+            Some(Ok(())) => {}
+            Some(Err(failure)) => self.capture_broke(&failure),
+            None => self.pass_signals_on(),
+        }
+    }
+
+    fn tell_exit(&mut self, status: ExitStatus) {
+        let told = self.capture.as_mut().map(|capture| capture.program_exited(status.signal()));
+        if let Some(Err(failure)) = told {
+            self.capture_broke(&failure);
+        }
+    }
+
+    fn advance_capture(&mut self, program_ended: bool) {
+        let outcome = match self.capture.as_mut().map(Capture::advance) {
+            None | Some(Ok(None)) => return,
+            Some(Ok(Some(outcome))) => outcome,
+            Some(Err(failure)) => return self.capture_broke(&failure),
+        };
+        let Some(capture) = self.capture.take() else { return };
+        if let Some(failure) = capture.report(&outcome) {
+            eprintln!("gapii-ctl: {failure}");
+        }
+        if let Outcome::Ended(summary) = &outcome {
+            explain_if_empty(summary.processes);
+            let complete = summary_line::is_complete(summary);
+            if self.quit && complete && !capture.is_stopping() && !program_ended {
+                self.program.signal(Signal::TERM);
+                self.quitting = Quitting::Asked(Instant::now() + QUIT_DEADLINE);
+            }
+        }
+        self.pass_signals_on();
+    }
+
+    /// The program is none of the capture's business: it runs on.
+    fn capture_broke(&mut self, failure: &Failure) {
+        eprintln!("gapii-ctl: {failure}");
+        self.capture = None;
+        self.pass_signals_on();
+    }
+
+    fn pass_signals_on(&mut self) {
+        for signal in self.pass_on.drain(..) {
+            self.program.signal(signal);
+        }
+    }
+
+    fn advance_quitting(&mut self) {
+        if let Quitting::Asked(deadline) = self.quitting
+            && Instant::now() >= deadline
+        {
+            self.program.signal(Signal::KILL);
+            self.quitting = Quitting::Killed;
+        }
+    }
+}
+
+/// A trace without a process is nearly always a surprise.
+fn explain_if_empty(processes: u64) {
+    if processes > 0 {
+        return;
+    }
+    let display =
+        ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    let hint = if display {
+        "it made no EGL or OpenGL ES call, or the shim could not be loaded into it"
+    } else {
+        "neither DISPLAY nor WAYLAND_DISPLAY is set, so it may have found no display"
+    };
+    eprintln!("gapii-ctl: the program never reached the daemon: {hint}; see `gapii-ctl doctor`");
+}
