@@ -140,13 +140,14 @@ impl Drain {
         loop {
             let seen = self.counter.doorbell();
             let now_ns = clock::monotonic_ns();
-            self.take_orders(now_ns);
             self.take_done();
             let mut busy = false;
             if self.blocks_under_way < BLOCKS_UNDER_WAY {
                 // Little at a time is cheaper left to gather; much is cheaper taken at once.
                 busy = self.round(now_ns) >= self.capture.plan.ring_bytes / 16;
                 busy |= self.look_after_members(now_ns);
+            } else {
+                self.take_orders(now_ns);
             }
             if self.is_over() {
                 break;
@@ -276,6 +277,9 @@ impl Drain {
     /// Moves what the rings hold; returns how many bytes.
     fn round(&mut self, now_ns: u64) -> u64 {
         self.read_heads(0);
+        // A process joins before it publishes. What the first reading has may depend on a process
+        // that joined since the last round: the second reading must not miss its rings.
+        self.take_orders(now_ns);
         self.read_heads(1);
         let copied = self.copy_out();
         self.merge(now_ns);

@@ -46,7 +46,7 @@ impl Lane {
         Self {
             slot,
             merged: None,
-            heads: [0; 2],
+            heads: [consumer.read_index(); 2],
             cut: None,
             taken_index: consumer.read_index(),
             begun,
