@@ -18,6 +18,9 @@ use crate::launch::Launch;
 use crate::scratch::Scratch;
 use crate::signals::Signals;
 
+/// SDL's own switch between GLX and EGL for OpenGL ES, and for nothing else.
+const SDL_USES_EGL: &str = "SDL_OPENGL_ES_DRIVER";
+
 pub struct Program {
     child: Child,
     exit: OwnedFd,
@@ -50,6 +53,10 @@ impl Environment {
             .env("LD_PRELOAD", installation::prepended(&self.shim, "LD_PRELOAD"))
             .env("LD_LIBRARY_PATH", installation::prepended(&self.sonames, "LD_LIBRARY_PATH"))
             .env("GAPII_SOCKET", &self.app_socket);
+        // On X11 SDL makes OpenGL ES contexts with GLX, which is not recorded, unless told to use EGL.
+        if std::env::var_os(SDL_USES_EGL).is_none() {
+            command.env(SDL_USES_EGL, "1");
+        }
         match launch {
             Some(launch) => command.env("GAPII_LAUNCH", launch.hex()).env("GAPII_WAIT", "1"),
             None => command.env_remove("GAPII_LAUNCH").env_remove("GAPII_WAIT"),
