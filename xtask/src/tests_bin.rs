@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use crate::xserver::XServer;
 use crate::{build, packages, step};
 
 #[derive(Args)]
@@ -15,7 +14,6 @@ pub struct Arguments {
 pub fn run(program: &str, args: &Arguments) -> anyhow::Result<()> {
     packages::install(&[packages::DEMO, packages::TEST])?;
     build::run()?;
-    let display = XServer::start()?;
     let run = ["run", "--quiet", "--release", "-p", "gapii-tests", "--bin", program, "--"];
-    step::run(step::cargo(&run).args(&args.arguments).env("DISPLAY", display.name()))
+    step::run(step::cargo(&run).args(&args.arguments))
 }
