@@ -15,7 +15,7 @@ pub struct ProgressLine {
 impl ProgressLine {
     pub fn start() -> ProgressLine {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
             bar.set_style(style);
         }
         bar.set_message("waiting for the first command");
@@ -24,7 +24,6 @@ impl ProgressLine {
 
     pub fn show(&self, progress: &Progress) {
         self.bar.set_message(text(progress, self.began.elapsed()));
-        self.bar.tick();
     }
 
     pub fn clear(&self) {
