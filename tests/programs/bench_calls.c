@@ -9,7 +9,8 @@
  *   thread N calls C cpu_ns T     for each thread, warm-up runs left out
  *   wall_ns W                     from the first call to the last, pauses and warm-up included
  *
- * The scene is a grid of 256 objects that drift and pulse; an object is ten calls, a frame a grid.
+ * The scene is a grid of 256 objects that drift and pulse, each at a speed of its own; an object is
+ * ten calls, a frame a grid.
  */
 #define _GNU_SOURCE
 #include "offscreen.h"
@@ -83,9 +84,10 @@ static inline void draw_object(const struct worker *w, long object)
     int i = (int)(object % OBJECTS);
     float time = (float)(object / OBJECTS) * (1.0f / 60.0f);
     float x = (float)(i % 16) * 0.125f - 1.0f, y = (float)(i / 16) * 0.125f - 1.0f;
-    float pulse = time - (float)(long)time;
+    float phase = time * (0.3f + 0.01f * (float)i);
+    float pulse = phase - (float)(long)phase;
     glUniform1f(w->time, time);
-    glUniform2f(w->place, x + 0.01f * pulse, y);
+    glUniform2f(w->place, x + 0.05f * pulse, y - 0.05f * pulse * pulse);
     glUniform4f(w->colour, x, y, pulse, 1.0f);
     glUniform1i(w->unit, i & 3);
     glEnable(GL_BLEND);

@@ -8,6 +8,7 @@
 
 pub mod apitrace;
 pub mod artifacts;
+pub mod bench;
 pub mod compare;
 pub mod damage;
 pub mod display;

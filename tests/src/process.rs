@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
@@ -62,8 +62,8 @@ pub struct Running {
     command: String,
     child: Child,
     stdin: Option<ChildStdin>,
-    stdout: Lines,
-    stderr: Lines,
+    stdout: Output,
+    stderr: Output,
 }
 
 impl Running {
@@ -75,8 +75,8 @@ impl Running {
         let mut child = command
             .spawn()
             .unwrap_or_else(|error| panic!("{described}: {error}{}", hint(command.get_program())));
-        let stdout = Lines::collect(child.stdout.take().expect("stdout is a pipe"));
-        let stderr = Lines::collect(child.stderr.take().expect("stderr is a pipe"));
+        let stdout = Output::collect(child.stdout.take().expect("stdout is a pipe"));
+        let stderr = Output::collect(child.stderr.take().expect("stderr is a pipe"));
         Self { command: described, stdin: child.stdin.take(), child, stdout, stderr }
     }
 
@@ -84,10 +84,11 @@ impl Running {
         self.child.id()
     }
 
-    /// Blocks until `wanted` stood in a line of stdout.
-    pub fn wait_for_line(&self, wanted: &str, limit: Duration) {
+    /// Blocks until the child has said `wanted`.
+    pub fn wait_for_words(&self, wanted: &str, limit: Duration) {
         crate::wait::until(&format!("{:?} from {}", wanted, self.command), limit, || {
-            self.stdout.so_far().contains(wanted).then_some(())
+            let said = [&self.stdout, &self.stderr].map(Output::so_far);
+            said.iter().any(|text| text.contains(wanted)).then_some(())
         });
     }
 
@@ -205,29 +206,27 @@ fn describe(command: &Command) -> String {
 }
 
 /// The output of a child, gathered by a thread so that the child never waits for us.
-struct Lines {
-    text: std::sync::Arc<std::sync::Mutex<String>>,
+struct Output {
+    text: std::sync::Arc<std::sync::Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
 
-impl Lines {
-    fn collect(stream: impl Read + Send + 'static) -> Self {
-        let text = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
+impl Output {
+    fn collect(mut stream: impl Read + Send + 'static) -> Self {
+        let text = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
         let shared = text.clone();
         let reader = std::thread::spawn(move || {
-            let mut stream = BufReader::new(stream);
-            let mut line = Vec::new();
-            while matches!(stream.read_until(b'\n', &mut line), Ok(1..)) {
-                let mut text = shared.lock().expect("no reader panics");
-                text.push_str(&String::from_utf8_lossy(&line));
-                line.clear();
+            let mut piece = vec![0; 64 << 10];
+            while let Ok(length @ 1..) = stream.read(&mut piece) {
+                shared.lock().expect("no reader panics").extend_from_slice(&piece[..length]);
             }
         });
         Self { text, reader: Some(reader) }
     }
 
     fn so_far(&self) -> String {
-        self.text.lock().expect("no reader panics").clone()
+        let text = self.text.lock().expect("no reader panics");
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// After the child's end. A grandchild that holds the pipe open must not hold the test.

@@ -90,6 +90,12 @@ fn device_without_space_ends_the_capture_and_not_the_program() {
 /// On a file system with room for a few blocks.
 #[test]
 fn disk_that_fills_up_keeps_what_was_recorded() {
+    /// $0 is the trace, $1 the disk; after -- come the words of the command.
+    const SCRIPT: &str = r#"
+        mount -t tmpfs -o size=512k none "$1" && shift 2 || exit
+        "$@"; status=$?
+        cp "$0" "$KEPT"
+        exit $status"#;
     let session = Session::new();
     let (disk, kept) = (session.path("disk"), session.path("kept.gapii"));
     std::fs::create_dir(&disk).unwrap();
@@ -99,10 +105,8 @@ fn disk_that_fills_up_keeps_what_was_recorded() {
     // Mounted in a name space of its own, which goes with the shell.
     let mut command = Process::new("unshare");
     command.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
-    command.arg("mount -t tmpfs -o size=512k none \"$1\" && shift && { \"$@\"; status=$?; cp \"$0\" \"$KEPT\"; exit $status; }");
-    command.arg(disk.join("x.gapii")).arg(&disk).env("KEPT", &kept);
+    command.arg(SCRIPT).arg(disk.join("x.gapii")).arg(&disk).env("KEPT", &kept);
     gapii_tests::gapii::append(&mut command, &record);
-    // `append` puts a -- before the words.
     fake_driver::use_in(&mut command, None);
     let finished = run(&mut command);
     assert_eq!(finished.status.code(), Some(0), "the program's own status: {finished}");
@@ -110,7 +114,10 @@ fn disk_that_fills_up_keeps_what_was_recorded() {
     let trace = Trace::new(kept);
     let info = trace.info();
     assert!(info["calls"].as_u64().unwrap() > 10_000, "{info:#}");
-    assert_eq!(info["complete"], false, "{info:#}");
+    // There may or may not be room left for what closes the books.
+    let listed = gapii_tests::gapii::commands(&trace.ask("dump", &["--json"]));
+    let took_effect = listed.iter().filter(|command| !command.in_flight).count();
+    assert_eq!(info["calls"], took_effect, "{info:#}");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn program_whose_daemon_hangs_leaves_the_capture() {
     let daemon = session.daemon(&["--ring-size", "256K"]);
     let (process, page) = drawing(&session, &["2", &ROUNDS.to_string()]);
     let trace = Trace::new(session.path("stalled.gapii"));
-    let options = ["--stall-ms", "300"];
+    let options = ["--stall-ms", "3000"];
     let run = Running::start(&mut session.run_command(&options, &trace.path, &process));
     wait_for_blocks(&trace);
     daemon.signal(Signal::STOP);

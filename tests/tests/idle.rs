@@ -18,7 +18,7 @@ fn daemon_of_an_idle_program_sleeps() {
     let mut command = session.ctl(["run", "--idle"]);
     gapii_tests::gapii::append(&mut command, &offscreen(&program("idle"), [""; 0]));
     let idle = Running::start(&mut command);
-    idle.wait_for_line("idle", LIMIT);
+    idle.wait_for_words("idle", LIMIT);
     session.app_in_mode("idle");
     let before = daemon.cpu_time();
     assert!(!idle.ended_within(WATCHED), "the program was to wait for its input");

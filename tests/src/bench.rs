@@ -1,0 +1,195 @@
+//! One program of cheap calls, run in four ways, and what a call costs in each.
+//!
+//! *Burst* is thread CPU time in runs of half a ring, with pauses in which the ring drains: the cost of
+//! recording alone. *Sustained* is wall time of many calls without a pause, nothing lost: the
+//! whole path down to the file. Prints nothing.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::display::surfaceless;
+use crate::gapii::{Session, Trace, append};
+use crate::process::{Finished, run};
+use crate::programs::{Driver, fake_driver, program};
+
+/// What the program runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum On {
+    /// A driver whose functions do nothing, so that nanoseconds show
+    Bare,
+    /// Mesa's llvmpipe, with what its own functions cost
+    Mesa,
+}
+
+/// How the program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    Native,
+    /// The shim is loaded and captures nothing.
+    Idle,
+    Captured,
+    Apitrace,
+}
+
+impl Way {
+    pub const ALL: [Way; 4] = [Way::Native, Way::Idle, Way::Captured, Way::Apitrace];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Native => "native",
+            Way::Idle => "idle",
+            Way::Captured => "captured",
+            Way::Apitrace => "apitrace",
+        }
+    }
+}
+
+/// What `programs/bench_calls.c` is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    pub threads: u64,
+    /// Timed runs of each thread.
+    pub runs: u64,
+    pub calls_per_run: u64,
+    pub pause_ms: u64,
+    pub warm_up_runs: u64,
+}
+
+impl Load {
+    /// Runs that fill half a ring of the default size: 21.6 bytes a call, or 29.6 where several
+    /// threads take stamps. The first laps, in which the ring's pages are faulted in, are not timed.
+    pub fn burst(threads: u64, runs: u64) -> Self {
+        let calls_per_run = if threads == 1 { 96_000 } else { 70_000 };
+        Self { threads, runs, calls_per_run, pause_ms: 50, warm_up_runs: 4 }
+    }
+
+    /// `calls` in all, without a pause.
+    pub fn sustained(threads: u64, calls: u64) -> Self {
+        Self { threads, runs: 1, calls_per_run: calls / threads, pause_ms: 0, warm_up_runs: 0 }
+    }
+}
+
+/// What one run of the program gave.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sample {
+    /// CPU time of a thread for each of its timed calls.
+    pub cpu_ns_per_call: f64,
+    /// Calls of all threads by wall time.
+    pub calls_per_second: f64,
+    /// Of a captured run.
+    pub waits: u64,
+    pub wait_ns: u64,
+    pub lost_calls: u64,
+    /// Bytes on disk for each call; the header left out, which is the same for any number.
+    pub bytes_per_call: f64,
+}
+
+/// Runs the program once.
+pub fn sample(on: On, way: Way, load: Load) -> Sample {
+    let session = Session::new();
+    let trace = session.path("bench");
+    let mut process = Command::new(program("bench_calls"));
+    process.args(
+        [load.threads, load.runs, load.calls_per_run, load.pause_ms, load.warm_up_runs]
+            .map(|n| n.to_string()),
+    );
+    match on {
+        On::Bare => drop(process.env("LD_LIBRARY_PATH", fake_driver(Driver::Bare))),
+        On::Mesa => surfaceless(&mut process),
+    }
+    let finished = run_as(way, &session, &trace, process).ok();
+    let sample = parse(&finished, load);
+    match way {
+        Way::Native | Way::Idle => sample,
+        Way::Captured => with_trace(sample, &Trace::new(trace)),
+        Way::Apitrace => {
+            let bytes = trace.metadata().expect("apitrace wrote its trace").len();
+            Sample { bytes_per_call: bytes as f64 / total_calls(load), ..sample }
+        }
+    }
+}
+
+fn run_as(way: Way, session: &Session, trace: &Path, mut process: Command) -> Finished {
+    match way {
+        Way::Native => run(&mut process),
+        Way::Idle => {
+            // It has a daemon of its own, and is connected to it.
+            let mut command = session.ctl(["run", "--idle"]);
+            append(&mut command, &process);
+            run(&mut command)
+        }
+        Way::Captured => run(&mut session.run_command(&[], trace, &process)),
+        Way::Apitrace => crate::apitrace::record(&process, trace),
+    }
+}
+
+fn total_calls(load: Load) -> f64 {
+    (load.threads * load.calls_per_run * (load.runs + load.warm_up_runs)) as f64
+}
+
+fn parse(finished: &Finished, load: Load) -> Sample {
+    let (mut calls, mut cpu_ns, mut wall_ns) = (0.0, 0.0, f64::NAN);
+    for line in finished.stdout.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = |word: &str| word.parse::<f64>().expect("bench_calls prints numbers");
+        match words[..] {
+            ["thread", _, "calls", c, "cpu_ns", t] => {
+                calls += number(c);
+                cpu_ns += number(t);
+            }
+            ["wall_ns", t] => wall_ns = number(t),
+            _ => panic!("bench_calls says {line}: {finished}"),
+        }
+    }
+    Sample {
+        cpu_ns_per_call: cpu_ns / calls,
+        calls_per_second: total_calls(load) / (wall_ns / 1e9),
+        ..Sample::default()
+    }
+}
+
+fn with_trace(sample: Sample, trace: &Trace) -> Sample {
+    trace.verify();
+    let info = trace.info();
+    let number = |value: &serde_json::Value| value.as_u64().expect("a number in info --json");
+    let header = header_bytes(&trace.path);
+    Sample {
+        waits: number(&info["waits"]),
+        wait_ns: number(&info["wait_ns"]),
+        lost_calls: number(&info["lost"]["calls"]),
+        bytes_per_call: (number(&info["file_bytes"]) - header) as f64
+            / number(&info["calls"]) as f64,
+        ..sample
+    }
+}
+
+/// Length of the frame that a trace begins with.
+fn header_bytes(trace: &Path) -> u64 {
+    use std::io::Read;
+    let mut head = [0; 8];
+    let mut file = std::fs::File::open(trace).expect("the trace is there");
+    file.read_exact(&mut head).expect("a trace begins with a frame");
+    8 + u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]))
+}
+
+/// The middle one, by value.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => values[n / 2],
+        n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_is_the_middle() {
+        assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+}

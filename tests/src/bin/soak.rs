@@ -1,0 +1,146 @@
+//! The long forms of the whole-system tests: hundreds of kills, full-length orders, a thousand cuts,
+//! captures begun and ended for minutes.
+//!
+//! Stops at the first failure, having printed the seed that leads to it.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use gapii_tests::damage::Sample;
+use gapii_tests::fake_driver;
+use gapii_tests::gapii::{Session, Trace, append};
+use gapii_tests::kill::kill_once;
+use gapii_tests::loading::offscreen;
+use gapii_tests::order::{check_current, check_first_call, check_names, check_token};
+use gapii_tests::process::{LIMIT, Running, run};
+use gapii_tests::programs::program;
+use gapii_tests::random::Random;
+
+/// Run the long forms of the whole-system tests
+#[derive(Parser)]
+#[command(name = "soak")]
+struct Options {
+    /// Only the parts whose names contain this
+    only: Option<String>,
+
+    /// Programs to kill
+    #[arg(long, default_value_t = 200)]
+    kills: u64,
+
+    /// Hops of each token
+    #[arg(long, default_value_t = 250_000)]
+    hops: u64,
+
+    /// Cuts, and changed bytes
+    #[arg(long, default_value_t = 1_000)]
+    damages: u64,
+
+    /// Captures begun and ended on one running program
+    #[arg(long, default_value_t = 500)]
+    captures: u64,
+
+    /// Seconds for which a connected program does nothing
+    #[arg(long, default_value_t = 60)]
+    idle_seconds: u64,
+}
+
+type Part = (&'static str, fn(&Options));
+
+const PARTS: &[Part] = &[
+    ("orders", orders),
+    ("kills", kills),
+    ("damage", damage),
+    ("captures", captures),
+    ("idle", idle),
+];
+
+fn main() {
+    let options = Options::parse();
+    let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
+    for (name, part) in PARTS.iter().filter(|(name, _)| wanted(name)) {
+        let began = Instant::now();
+        part(&options);
+        println!("{name}: {:.0} s", began.elapsed().as_secs_f64());
+    }
+    println!("fuzzing runs by itself: cargo +nightly fuzz run TARGET, in ringbuf and protocol");
+}
+
+fn orders(options: &Options) {
+    check_token("threads", "up", 4, options.hops);
+    check_token("threads", "down", 4, options.hops);
+    check_token("processes", "up", 2, options.hops);
+    check_token("processes", "up", 4, options.hops);
+    check_names(4 * options.hops);
+    check_current(options.hops);
+    check_first_call(options.hops / 25);
+}
+
+fn kills(options: &Options) {
+    let mut random = Random::seeded("kill");
+    (0..options.kills).for_each(|_| kill_once(&mut random));
+}
+
+fn damage(options: &Options) {
+    let sample = Sample::record();
+    let mut random = Random::seeded("damage");
+    for number in 0..options.damages {
+        sample.check_cut(random.below(sample.len()), number % 10 == 0);
+        sample.check_flip(&mut random);
+    }
+}
+
+/// A program that draws on, captured again and again; in the end the daemon has no more files open
+/// and about as much memory as after the first captures.
+fn captures(options: &Options) {
+    let session = Session::new();
+    let daemon = session.daemon(&[]);
+    let mut process = Command::new(program("draw_forever"));
+    process.arg("3");
+    fake_driver::use_in(&mut process, None);
+    let mut command = session.ctl(["run", "--idle"]);
+    append(&mut command, &process);
+    let _running = Running::start(&mut command);
+    session.app_in_mode("idle");
+    let mut random = Random::seeded("captures");
+    let mut before = None;
+    for number in 0..options.captures {
+        let trace = Trace::new(session.path("captured.gapii"));
+        let frames = (1 + random.below(30)).to_string();
+        run(session.ctl(["start", "--frames", &frames, "-o"]).arg(&trace.path)).ok();
+        trace.is_whole("frames");
+        if number == 20 {
+            before = Some(footprint(daemon.pid()));
+        }
+    }
+    let after = footprint(daemon.pid());
+    if let Some((files, bytes)) = before {
+        assert!(after.0 <= files, "{} open files, not {files}", after.0);
+        assert!(after.1 <= 2 * bytes, "{} bytes resident, not about {bytes}", after.1);
+    }
+}
+
+/// Open files and resident bytes.
+fn footprint(pid: u32) -> (usize, u64) {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
+    let pages = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    let pages = pages.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
+    (files, 4096 * pages)
+}
+
+fn idle(options: &Options) {
+    let watched = Duration::from_secs(options.idle_seconds);
+    let session = Session::new();
+    let daemon = session.daemon(&[]);
+    let mut command = session.ctl(["run", "--idle"]);
+    append(&mut command, &offscreen(&program("idle"), [""; 0]));
+    let idle = Running::start(&mut command);
+    idle.wait_for_words("idle", LIMIT);
+    session.app_in_mode("idle");
+    let before = daemon.cpu_time();
+    assert!(!idle.ended_within(watched), "the program was to wait for its input");
+    let used = daemon.cpu_time() - before;
+    println!("{used:?} of CPU in {watched:?} of doing nothing");
+    assert!(used.as_secs_f64() < 0.1 / 60.0 * watched.as_secs_f64(), "{used:?} in {watched:?}");
+    idle.finish(LIMIT).ok();
+}
