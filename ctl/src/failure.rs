@@ -8,6 +8,8 @@ use std::fmt;
 /// What the exit status says, apart from 0 (done) and the program's own (`run`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Who read our output went away; nothing is left to say to anybody.
+    ReaderGone = 0,
     /// The question was answered, and the answer is no.
     No = 1,
     /// The command line asks for something that makes no sense.
@@ -35,6 +37,10 @@ impl Failure {
 
     pub fn unreachable(sentence: impl Into<String>) -> Failure {
         Failure { kind: Kind::Unreachable, sentence: sentence.into() }
+    }
+
+    pub fn reader_gone() -> Failure {
+        Failure { kind: Kind::ReaderGone, sentence: "standard output was closed".to_owned() }
     }
 
     pub fn status(&self) -> u8 {

@@ -31,11 +31,15 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::failure::Kind;
+
 fn main() -> ExitCode {
     match cli::Cli::parse().run() {
         Ok(status) => status.into(),
         Err(failure) => {
-            eprintln!("gapii-ctl: {failure}");
+            if failure.kind != Kind::ReaderGone {
+                eprintln!("gapii-ctl: {failure}");
+            }
             failure.status().into()
         }
     }

@@ -1,6 +1,6 @@
 //! Printing on standard output, for people and for programs.
 //!
-//! A reader that went away (`| head`) is no error; a full disk is.
+//! A reader that went away (`| head`) ends us quietly; a full disk does not.
 
 use std::io::{self, BufWriter, Write};
 
@@ -12,12 +12,10 @@ use crate::failure::Failure;
 /// Prints through a buffer what `write` writes.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
-    match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::unreachable(format!("can't write to standard output: {error}")))
-        }
-        _ => Ok(()),
-    }
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::reader_gone(),
+        _ => Failure::unreachable(format!("can't write to standard output: {error}")),
+    })
 }
 
 /// Prints one JSON value and a newline.
@@ -39,11 +37,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn closed_reader_is_no_failure_and_a_full_disk_is() {
+    fn closed_reader_has_status_0_and_a_full_disk_3() {
         let broken = |kind: io::ErrorKind| move |_: &mut dyn Write| Err(io::Error::from(kind));
-        assert!(print(broken(io::ErrorKind::BrokenPipe)).is_ok());
-        let full = print(broken(io::ErrorKind::StorageFull)).expect_err("a full disk");
-        assert_eq!(full.status(), 3);
+        let status = |kind| print(broken(kind)).map_err(|failure| failure.status());
+        assert_eq!(status(io::ErrorKind::BrokenPipe), Err(0));
+        assert_eq!(status(io::ErrorKind::StorageFull), Err(3));
     }
 
     #[test]

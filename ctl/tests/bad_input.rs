@@ -131,3 +131,14 @@ fn header_cut_at_every_byte_is_refused_and_a_whole_one_is_described() {
     assert_eq!(info["complete"], false);
     assert_eq!(info["frames"], 0);
 }
+
+#[test]
+fn reader_that_goes_away_ends_us_quietly() {
+    let folder = tempfile::tempdir().unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = ctl(folder.path());
+    command.args(["completions", "bash"]).stdout(writer);
+    let (_, stderr) = run(&mut command, 0);
+    assert_eq!(stderr, "");
+}

@@ -28,7 +28,8 @@ pub fn ctl(folder: &Path) -> Command {
         .env_remove("GAPII_SOCKET")
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
-        .stdin(Stdio::null());
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
     command
 }
 
@@ -41,7 +42,8 @@ fn harmless_library() -> PathBuf {
 
 /// Runs to the end and checks the status; what was printed.
 pub fn run(command: &mut Command, status: i32) -> (String, String) {
-    let Output { status: found, stdout, stderr } = command.output().unwrap();
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let Output { status: found, stdout, stderr } = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let (stdout, stderr) = (text(stdout), text(stderr));
     assert_eq!(found.code(), Some(status), "{command:?}\n{stdout}{stderr}");
