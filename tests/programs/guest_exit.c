@@ -54,9 +54,9 @@ int main(int argc, char **argv)
     shared = offscreen_prepare(2);
     if (!strcmp(argv[1], "destructor"))
         must(atexit(call_at_exit) == 0, "atexit");
-    must(pthread_create(&thread, NULL, draw, NULL) == 0, "pthread_create");
     printf("ending by %s\n", argv[1]);
     fflush(stdout);
+    must(pthread_create(&thread, NULL, draw, NULL) == 0, "pthread_create");
     while (atomic_load(&drawn) < 1000)
         ;
     if (!strcmp(argv[1], "exit"))
