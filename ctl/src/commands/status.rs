@@ -66,10 +66,13 @@ fn from_page(page: &StatusPage) -> StatusInfo {
 }
 
 fn describe(info: &StatusInfo, asked: bool) -> String {
-    let mut text = format!("gapiid {} is process {}", info.daemon_version, info.pid);
-    if !asked {
-        text.push_str("; it does not answer, these are the counters it publishes");
-    }
+    let mut text = match asked {
+        true => format!("gapiid {} is process {}", info.daemon_version, info.pid),
+        false => format!(
+            "gapiid is process {}; it does not answer, these are the counters it publishes",
+            info.pid
+        ),
+    };
     let totals = &info.totals;
     // Writing to a string can't fail.
     let _ = writeln!(
