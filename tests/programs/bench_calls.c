@@ -4,7 +4,7 @@
  * usage: bench_calls THREADS RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS
  *
  * Each thread has a context of its own and makes RUNS runs of CALLS_PER_RUN calls, with a pause
- * after each; only the calls are timed, by the thread's CPU clock. Prints
+ * after each; all begin a run together. Only the calls are timed, by the thread's CPU clock. Prints
  *
  *   thread N calls C cpu_ns T     for each thread, warm-up runs left out
  *   wall_ns W                     from the first call to the last, pauses and warm-up included
@@ -17,6 +17,8 @@
 
 #include <GLES3/gl3.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -26,6 +28,7 @@
 
 struct worker {
     pthread_t thread;
+    int number;
     struct offscreen o;
     GLint place, colour, tint, time, unit, size;
     long object;
@@ -37,6 +40,8 @@ static int runs, warm_up_runs;
 static long objects_per_run;
 static struct timespec pause_time;
 static pthread_barrier_t together;
+static int threads;
+static atomic_int arrived;
 
 static const char *const VERTEX =
     "attribute vec4 corner;\n"
@@ -98,6 +103,15 @@ static inline void draw_object(const struct worker *w, long object)
     glDrawArrays(GL_TRIANGLES, 3 * (i & 15), 3);
 }
 
+/* Within nanoseconds of each other, where there are enough cores: a barrier that sleeps would let
+ * short runs pass one another. */
+static void begin_together(int run)
+{
+    atomic_fetch_add(&arrived, 1);
+    while (atomic_load(&arrived) < threads * (run + 1))
+        sched_yield();
+}
+
 static void run_once(struct worker *w, int timed)
 {
     uint64_t before = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -115,16 +129,34 @@ static void run_once(struct worker *w, int timed)
         nanosleep(&pause_time, NULL);
 }
 
+/* Several threads have a core each, as far as there are: left alone they may share one for as long
+ * as a short run takes. */
+static void take_a_core(int number)
+{
+    cpu_set_t allowed, mine;
+    if (threads == 1 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    int left = number % CPU_COUNT(&allowed);
+    CPU_ZERO(&mine);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed) && left-- == 0)
+            CPU_SET(cpu, &mine);
+    must(sched_setaffinity(0, sizeof mine, &mine) == 0, "sched_setaffinity");
+}
+
 static void *work(void *argument)
 {
     struct worker *w = argument;
+    take_a_core(w->number);
     w->o.surface = offscreen_surface(&w->o);
     w->o.context = offscreen_context(&w->o, 3, EGL_NO_CONTEXT);
     must(eglMakeCurrent(w->o.display, w->o.surface, w->o.surface, w->o.context), "eglMakeCurrent");
     set_up(w);
     pthread_barrier_wait(&together);
-    for (int run = 0; run < warm_up_runs + runs; run++)
+    for (int run = 0; run < warm_up_runs + runs; run++) {
+        begin_together(run);
         run_once(w, run >= warm_up_runs);
+    }
     pthread_barrier_wait(&together);
     return NULL;
 }
@@ -133,7 +165,7 @@ int main(int argc, char **argv)
 {
     static struct worker workers[THREADS_MAX];
     must(argc == 6, "usage: bench_calls THREADS RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS");
-    int threads = atoi(argv[1]);
+    threads = atoi(argv[1]);
     must(threads > 0 && threads <= THREADS_MAX, "THREADS");
     runs = atoi(argv[2]);
     objects_per_run = atol(argv[3]) / CALLS_PER_OBJECT;
@@ -143,6 +175,7 @@ int main(int argc, char **argv)
     pthread_barrier_init(&together, NULL, (unsigned)threads + 1);
     for (int i = 0; i < threads; i++) {
         workers[i].o = shared;
+        workers[i].number = i;
         must(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "pthread_create");
     }
     pthread_barrier_wait(&together);

@@ -8,6 +8,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::process::Signal;
+
+use crate::process::send_signal;
 use crate::programs::{Driver, fake_driver};
 
 const MAGIC: u64 = 0x5649_5244_454b_4146;
@@ -17,7 +20,8 @@ const ROWS_AT: usize = 32768;
 const ROW_BYTES: usize = 2048;
 const COUNTS_AT: usize = 32;
 
-/// The file in which one process counts.
+/// The file in which one process counts. A process that still counts when this is dropped is killed:
+/// the tool that started it may be gone.
 pub struct Page {
     path: PathBuf,
 }
@@ -57,12 +61,27 @@ impl Page {
         self.threads().iter().map(|thread| thread.calls).sum()
     }
 
+    /// Whether `pid` is still the process of this page.
+    fn is_process(&self, pid: u32) -> bool {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let path = self.path.as_os_str().as_encoded_bytes();
+        environment.split(|&byte| byte == 0).any(|variable| variable.ends_with(path))
+    }
+
     /// `None` before the driver has made the page.
     fn read(&self, at: usize, length: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0; length];
         let file = File::open(&self.path).ok()?;
         file.read_exact_at(&mut bytes, at as u64).ok()?;
         Some(bytes)
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        if let Some(pid) = self.pid().filter(|&pid| self.is_process(pid)) {
+            send_signal(pid, Signal::KILL);
+        }
     }
 }
 

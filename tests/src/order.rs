@@ -135,3 +135,84 @@ pub fn contexts_have_one_owner(commands: &[Command]) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::gapii::Arguments;
+
+    fn command(thread: i64, name: &str, args: &[(&str, Value)], result: Value) -> Command {
+        let args = args.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        Command {
+            seq: Some(0),
+            process: 1,
+            thread,
+            context: 1,
+            frame: 0,
+            name: name.to_owned(),
+            args: Arguments(args),
+            result,
+            in_flight: false,
+        }
+    }
+
+    fn names(thread: i64, what: &str, name: i64) -> Command {
+        command(thread, what, &[("textures", json!({"values": [name]}))], Value::Null)
+    }
+
+    fn make_current(thread: i64, context: i64, done: bool) -> Command {
+        command(thread, "eglMakeCurrent", &[("ctx", json!(context))], json!(done))
+    }
+
+    #[test]
+    fn numbers_out_of_order_are_found() {
+        let check = |values: &[i64], fine: bool| {
+            assert_eq!(counts_up(values, 3).is_ok(), fine, "{values:?}")
+        };
+        check(&[0, 1, 2], true);
+        check(&[0, 2, 1], false);
+        check(&[0, 1], false);
+        check(&[0, 1, 2, 3], false);
+    }
+
+    #[test]
+    fn hop_torn_apart_is_found() {
+        let hop = |thread| {
+            ["glUniform1i", "glGenTextures", "glDeleteTextures"]
+                .map(|name| command(thread, name, &[], Value::Null))
+        };
+        let [a, b, c] = hop(1);
+        let [d, e, f] = hop(2);
+        let check = |commands: &[&Command], fine: bool| {
+            let commands: Vec<_> = commands.iter().copied().cloned().collect();
+            assert_eq!(hops_stand_together(&commands).is_ok(), fine, "{commands:?}");
+        };
+        check(&[&a, &b, &c, &d, &e, &f], true);
+        check(&[&a, &b, &d, &c, &e, &f], false);
+        check(&[&a, &b, &f, &d, &e, &c], false);
+        check(&[&a, &b, &c, &d, &e], false);
+    }
+
+    #[test]
+    fn name_given_out_before_its_deletion_is_found() {
+        let (gen_1, delete_1) = (names(1, "glGenTextures", 1), names(1, "glDeleteTextures", 1));
+        let gen_2 = names(2, "glGenTextures", 1);
+        assert!(names_live_once(&[gen_1.clone(), delete_1.clone(), gen_2.clone()]).is_ok());
+        assert!(names_live_once(&[gen_1, gen_2, delete_1.clone()]).is_err());
+        assert!(names_live_once(&[delete_1]).is_err());
+    }
+
+    #[test]
+    fn context_acquired_before_its_release_is_found() {
+        let (take, give) = (make_current(1, 7, true), make_current(1, 0, true));
+        let (refused, taken) = (make_current(2, 7, false), make_current(2, 7, true));
+        let check = |commands: &[&Command], fine: bool| {
+            let commands: Vec<_> = commands.iter().copied().cloned().collect();
+            assert_eq!(contexts_have_one_owner(&commands).is_ok(), fine, "{commands:?}");
+        };
+        check(&[&take, &refused, &give, &taken], true);
+        check(&[&take, &taken, &give], false);
+    }
+}

@@ -137,3 +137,44 @@ pub fn count(stream: &[u8]) -> Counts {
 pub fn begins_with_block(stream: &[u8]) -> bool {
     stream.len() >= 8 && u16::from_le_bytes([stream[4], stream[5]]) == BLOCK
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record with nothing but a header.
+    fn record(length: u32, id: u16, flags: u16) -> Vec<u8> {
+        let mut record = length.to_le_bytes().to_vec();
+        record.extend(id.to_le_bytes());
+        record.extend(flags.to_le_bytes());
+        record.resize(length.next_multiple_of(8) as usize, 0);
+        record
+    }
+
+    #[test]
+    fn frames_end_where_zstd_ends_them() {
+        let session = crate::gapii::Session::new();
+        let plain = session.path("plain");
+        let text: Vec<u8> = (0..100_000u32).flat_map(|n| (n * n).to_le_bytes()).collect();
+        std::fs::write(&plain, &text).unwrap();
+        let zstd = Command::new("zstd").args(["-q", "-c"]).arg(&plain).output().unwrap().stdout;
+        let skippable = [&[0x51, 0x2A, 0x4D, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+        let file = [&skippable[..], &zstd, &zstd].concat();
+        let ends: Vec<usize> = frames(&file).iter().map(|frame| frame.bytes.end).collect();
+        assert_eq!(ends, [11, 11 + zstd.len(), 11 + 2 * zstd.len()]);
+        assert_eq!(decompress(&file), [&text[..], &text].concat());
+    }
+
+    #[test]
+    fn records_are_counted_by_kind() {
+        let stream = [
+            record(32, BLOCK, 0),
+            record(12, 5, FLAG_EFFECT),
+            record(16, 6, 16),
+            record(9, 6, FLAG_LEAVE | FLAG_EFFECT),
+        ]
+        .concat();
+        assert!(begins_with_block(&stream));
+        assert_eq!(count(&stream), Counts { records: 4, enters: 2, leaves: 1, effects: 2 });
+    }
+}

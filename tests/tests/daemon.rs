@@ -116,7 +116,7 @@ fn program_whose_daemon_hangs_leaves_the_capture() {
 fn running_program_is_captured_again_and_again() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
-    let (process, _) = drawing(&session, &["2"]);
+    let (process, _page) = drawing(&session, &["2"]);
     let running = run_idle(&session, &process);
     session.app_in_mode("idle");
     for number in 0..10 {
@@ -209,7 +209,7 @@ fn frames_that_are_to_pass_are_left_out() {
 #[test]
 fn capture_of_a_time_ends_by_itself() {
     let session = Session::new();
-    let (process, _) = drawing(&session, &["1"]);
+    let (process, _page) = drawing(&session, &["1"]);
     let trace = Trace::new(session.path("seconds.gapii"));
     let options = ["--seconds", "0.5", "--quit"];
     let run = Running::start(&mut session.run_command(&options, &trace.path, &process));
