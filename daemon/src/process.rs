@@ -144,8 +144,8 @@ impl Process {
             name: self.name.clone(),
             exe: self.exe.clone(),
             apis: self.apis.clone(),
-            contexts: 0,
-            // Relaxed: a claim, for people.
+            // Relaxed, both: claims, for people.
+            contexts: self.claims().contexts.load(Ordering::Relaxed).try_into().unwrap_or(u32::MAX),
             frames: self.claims().frames.load(Ordering::Relaxed),
             mode: mode_name(mode.unwrap_or_default()).to_owned(),
             process: self.index,

@@ -133,6 +133,8 @@ pub struct SegmentHeader {
     pub reentrant_calls: AtomicU64,
     /// Calls that were not recorded because no slot was free for their thread.
     pub unslotted_calls: AtomicU64,
+    /// Contexts that the process has.
+    pub contexts: AtomicU64,
 }
 
 /// Who has a slot.
@@ -345,6 +347,7 @@ const _: () = {
     assert!(offset_of!(SegmentHeader, ended_generation) == 72);
     assert!(offset_of!(SegmentHeader, reentrant_calls) == 80);
     assert!(offset_of!(SegmentHeader, unslotted_calls) == 88);
+    assert!(offset_of!(SegmentHeader, contexts) == 96);
     assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
 };
 

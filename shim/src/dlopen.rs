@@ -64,9 +64,24 @@ fn real_code() -> *mut c_void {
         return known;
     }
     // SAFETY: asks the loader for what follows this module.
-    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlopen".as_ptr()) };
+    let mut found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlopen".as_ptr()) };
+    if Module::of(found).is_some_and(|module| module.is_gapii()) {
+        found = libc_code();
+    }
     REAL.store(found, Relaxed);
     found
+}
+
+/// The C library's own `dlopen`, where another copy of this library is in between.
+fn libc_code() -> *mut c_void {
+    let flags = libc::RTLD_NOLOAD | libc::RTLD_LAZY;
+    // SAFETY: looks for a library that every process has; nobody stands in for dlmopen.
+    let libc = unsafe { libc::dlmopen(libc::LM_ID_BASE, c"libc.so.6".as_ptr(), flags) };
+    if libc.is_null() {
+        return ptr::null_mut();
+    }
+    // SAFETY: a handle that stays open.
+    unsafe { libc::dlsym(libc, c"dlopen".as_ptr()) }
 }
 
 /// The name that the loader shall open: the program's own, or our file for a driver library.

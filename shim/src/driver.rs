@@ -5,6 +5,7 @@
 //! sonames left out), in the loader's cache, or in the system's folders.
 
 use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -13,7 +14,7 @@ use std::sync::OnceLock;
 
 use crate::dlopen;
 use crate::ld_cache::LdCache;
-use crate::module::Module;
+use crate::module::{Module, is_gapii_file};
 use crate::table::Code;
 
 /// The libraries that we stand in for.
@@ -87,11 +88,20 @@ pub fn symbol(name: &CStr) -> Code {
     core::ptr::null_mut()
 }
 
+/// Whether `address` is in this module or in another copy of this library.
 fn is_ours(address: *const c_void) -> bool {
     static OURS: OnceLock<usize> = OnceLock::new();
-    let base = |module: Option<Module>| module.map_or(0, |module| module.base());
-    let ours = *OURS.get_or_init(|| base(Module::ours()));
-    ours != 0 && base(Module::of(address)) == ours
+    static KNOWN_DRIVER: AtomicUsize = AtomicUsize::new(0);
+    let Some(module) = Module::of(address) else { return false };
+    if module.base() == KNOWN_DRIVER.load(Relaxed) {
+        return false;
+    }
+    let ours = *OURS.get_or_init(|| Module::ours().map_or(0, |module| module.base()));
+    let is_ours = module.base() == ours || module.is_gapii();
+    if !is_ours {
+        KNOWN_DRIVER.store(module.base(), Relaxed);
+    }
+    is_ours
 }
 
 fn handle(library: Library) -> *mut c_void {
@@ -132,12 +142,12 @@ fn candidates(soname: &str) -> Vec<PathBuf> {
     let on_path = std::env::split_paths(&path).map(|folder| folder.join(soname));
     let cached = LdCache::open().map(|cache| cache.find(soname)).unwrap_or_default();
     let system = SYSTEM_FOLDERS.iter().map(|folder| Path::new(folder).join(soname));
-    let ours = our_file();
-    on_path
-        .chain(cached)
-        .chain(system)
-        .filter(|path| file_id(path).is_some_and(|id| Some(id) != ours))
-        .collect()
+    on_path.chain(cached).chain(system).filter(|path| path.exists() && !is_us(path)).collect()
+}
+
+/// Whether a path leads to this very file, whatever its name, or to another copy.
+fn is_us(path: &Path) -> bool {
+    is_gapii_file(path) || file_id(path) == our_file()
 }
 
 fn our_file() -> Option<(u64, u64)> {

@@ -62,7 +62,20 @@ static CONTEXTS: [Context; 256] =
     [const { Context { handle: AtomicU64::new(0), kind: AtomicU64::new(0) } }; 256];
 static CONTEXTS_MADE: AtomicU64 = AtomicU64::new(0);
 
+/// Contexts made and not destroyed.
+static CONTEXTS_ALIVE: AtomicU64 = AtomicU64::new(0);
+
+/// Says how many contexts the process has, where the daemon can see it.
+pub fn tell_contexts() {
+    if let Some(connection) = process::connection() {
+        let alive = CONTEXTS_ALIVE.load(Relaxed);
+        connection.segment.header().contexts.store(alive, Relaxed);
+    }
+}
+
 fn remember_context(handle: u64, api: u32, version: u32) {
+    CONTEXTS_ALIVE.fetch_add(1, Relaxed);
+    tell_contexts();
     let next = CONTEXTS_MADE.fetch_add(1, Relaxed) as usize % CONTEXTS.len();
     let known = CONTEXTS.iter().find(|context| context.handle.load(Relaxed) == handle);
     let Some(context) = known.or(CONTEXTS.get(next)) else { return };
@@ -198,6 +211,10 @@ mod commands {
         _context: Handle,
         result: u32,
     ) -> u32 {
+        if result != 0 {
+            CONTEXTS_ALIVE.fetch_sub(1, Relaxed);
+            tell_contexts();
+        }
         capture::safe_point(Moment::Command);
         result
     }

@@ -2,6 +2,9 @@
 
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// A file mapped by the loader.
 pub struct Module {
@@ -47,10 +50,23 @@ impl Module {
         Some(unsafe { CStr::from_ptr(self.path) })
     }
 
+    /// Whether the module is this library's file, be it this copy or another: a program that has the
+    /// archive linked in may have the library preloaded, too.
+    pub fn is_gapii(&self) -> bool {
+        self.path_str()
+            .is_some_and(|path| is_gapii_file(Path::new(OsStr::from_bytes(path.to_bytes()))))
+    }
+
     /// Whether the module is the program itself.
     pub fn is_program(&self) -> bool {
         // SAFETY: reads the auxiliary vector.
         let headers = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
         headers.wrapping_sub(self.base as usize) < 4096
     }
+}
+
+/// Whether a path leads to a file named like this library.
+pub fn is_gapii_file(path: &Path) -> bool {
+    let file = path.canonicalize().unwrap_or_default();
+    file.file_name().is_some_and(|name| name.as_bytes().starts_with(b"libgapii.so"))
 }

@@ -12,6 +12,7 @@ use crate::connection::Connection;
 use crate::driver;
 use crate::errno::ErrnoGuard;
 use crate::generated::names::{EXPORTED, NAMES};
+use crate::hooks;
 use crate::table::{self, Hooks};
 
 /// How long to leave a missing daemon alone before looking again.
@@ -26,15 +27,15 @@ pub fn set_up() {
     static ONCE: Once = Once::new();
     let _errno = ErrnoGuard::new();
     ONCE.call_once(|| {
-        let hooks = if wanted() { Hooks::Monitoring } else { Hooks::None };
+        let hooked = if wanted() { Hooks::Monitoring } else { Hooks::None };
         for (id, name) in NAMES.iter().enumerate() {
             let code = match EXPORTED.get(id) {
                 Some(true) => driver::symbol(name),
                 _ => ptr::null_mut(),
             };
-            table::set_driver(id, code, hooks);
+            table::set_driver(id, code, hooked);
         }
-        if hooks == Hooks::Monitoring {
+        if hooked == Hooks::Monitoring {
             connect();
             capture::safe_point(Moment::FirstCommand);
         }
@@ -104,6 +105,7 @@ fn connect() {
     LAST_TRY_NS.store(clock_ns(), Relaxed);
     if let Some(connection) = Connection::open() {
         CONNECTION.store(Box::into_raw(Box::new(connection)), Release);
+        hooks::tell_contexts();
     }
 }
 

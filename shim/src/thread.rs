@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use gapii_protocol::atom::{
-    CONTEXT, GAP, HEADER_LEN, Header, LEAVE, META_FIRST, THREAD, gap_cause,
+    CONTEXT, EFFECT, GAP, HEADER_LEN, Header, LEAVE, META_FIRST, THREAD, gap_cause,
 };
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
@@ -129,7 +129,8 @@ impl Thread {
 
     /// Counts a record that is not written.
     fn leave_out(&mut self, header: Header, stamp: u64) {
-        let is_call = header.flags() & LEAVE == 0 && header.id() < META_FIRST;
+        // A command is lost with its enter record, or with the leave record that it takes effect at.
+        let is_call = header.id() < META_FIRST && header.flags() & (LEAVE | EFFECT) != LEAVE;
         let (calls, bytes) = (u64::from(is_call), header.span_untrusted());
         if self.gap.records == 0 {
             (self.gap.first_stamp, self.gap.start_ns) = (stamp, process::clock_ns());

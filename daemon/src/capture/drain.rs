@@ -15,11 +15,12 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use gapii_protocol::atom::process_end;
 use gapii_protocol::control::Summary;
 use gapii_protocol::trace::Footer;
 use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
 use gapii_protocol::trace::footer::ProcessEntry;
-use gapii_protocol::trace::meta::{End, EndReason, InFlight};
+use gapii_protocol::trace::meta::{CaptureEnd, End, EndReason, InFlight};
 use gapii_ringbuf::{CounterMap, Merger, ModeSettings, Reading, SlotCounts, SlotState};
 
 use crate::capture::assemble::{Assembler, Block, MemberKey, RingKey, Run};
@@ -89,6 +90,8 @@ struct Member {
     lanes: Range<usize>,
     phase: Phase,
     left: Option<Departure>,
+    /// It has put its hooks back, whether or not there was room to say why.
+    put_back: bool,
 }
 
 /// How far a process is; only forward.
@@ -196,6 +199,7 @@ impl Drain {
             lanes,
             phase,
             left: None,
+            put_back: false,
         });
         self.ends.push(MemberEnd::default());
         if let (None, Some(seconds)) = (self.deadline_ns, self.capture.plan.seconds) {
@@ -371,10 +375,11 @@ impl Drain {
             // Acquire: pairs with the release of whoever put the hooks back, so that the heads read
             // below are the last ones.
             let ended = member.process.claims().ended_generation.load(Ordering::Acquire);
-            changed = member.left.is_some() || late || ended >= member.generation;
+            member.put_back = ended >= member.generation;
+            changed = member.left.is_some() || late || member.put_back;
             if member.left.is_some() {
                 member.phase = Phase::Emptying;
-            } else if late || ended >= member.generation {
+            } else if late || member.put_back {
                 member.phase = Phase::Emptying;
                 rings.iter_mut().for_each(|lane| lane.cut = Some(lane.head(false)));
             } else {
@@ -464,7 +469,10 @@ impl Drain {
         let member = &mut self.members[index];
         member.phase = Phase::Over;
         self.unslotted_calls += member.unslotted();
-        let said = self.assembler.member(member.key).ended;
+        let known = self.assembler.member(member.key);
+        // One that leaves because its ring stays full has no room to say so.
+        let lost = CaptureEnd { reason: process_end::LOST, frames: known.frames };
+        let said = known.ended.or_else(|| member.put_back.then_some(lost));
         self.ends[index] = MemberEnd { said, left: member.left, in_flight };
         tracing::info!(pid = member.process.pid, ?said, left = ?member.left, "recorded");
         for ring in &mut rings {
