@@ -81,7 +81,9 @@ impl Sample {
         if dump {
             let dump = trace.ask("dump", &["--json"]);
             assert_rejected(&dump, 1);
-            let listed = commands(&dump).iter().filter(|command| !command.in_flight).count() as u64;
+            // One whose leave record is beyond the cut may have taken effect all the same.
+            let listed = commands(&dump).iter().filter(|command| command.seq.is_some()).count();
+            let listed = listed as u64;
             assert_eq!(listed, effects, "cut at {at}");
         }
         assert_rejected(&trace.ask("verify", &[]), 1);
