@@ -3,10 +3,12 @@
 //! Reads their `--json` output and nothing else: a field that is missing ends the test.
 
 use std::ffi::OsStr;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 use std::time::Duration;
 
+use rustix::process::Signal;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -29,7 +31,8 @@ pub struct Recording {
 
 /// A daemon of the session, ended politely when the value goes.
 pub struct Daemon {
-    process: Running,
+    /// None once it was ended.
+    process: Option<Running>,
 }
 
 /// A trace file.
@@ -93,11 +96,11 @@ impl Session {
         let mut command = Process::new(artifact("gapiid"));
         self.adopt(&mut command);
         let process = Running::start(command.args(options));
+        let socket = self.path("gapii/ctl.sock");
         crate::wait::until("the daemon to listen", Duration::from_secs(10), || {
-            let status = run(&mut self.ctl(["status", "--json"]));
-            status.status.success().then_some(())
+            UnixStream::connect(&socket).ok().map(drop)
         });
-        Daemon { process }
+        Daemon { process: Some(process) }
     }
 
     /// `gapii-ctl run OPTIONS -o FILE -- PROGRAM`, with the program's arguments and environment.
@@ -142,7 +145,7 @@ impl Default for Session {
 
 impl Daemon {
     pub fn pid(&self) -> u32 {
-        self.process.pid()
+        self.running().pid()
     }
 
     /// CPU time of all its threads.
@@ -153,20 +156,37 @@ impl Daemon {
         Duration::from_nanos(times.sum())
     }
 
-    pub fn signal(&self, signal: rustix::process::Signal) {
-        self.process.signal(signal);
+    pub fn signal(&self, signal: Signal) {
+        self.running().signal(signal);
     }
 
     /// Sends SIGTERM and waits for the end.
     pub fn end(self) -> Finished {
-        self.signal(rustix::process::Signal::TERM);
-        self.process.finish(LIMIT)
+        self.finish_by(Signal::TERM)
     }
 
-    /// Ends without a word.
+    /// Ends it without a word.
     pub fn kill(self) {
-        self.signal(rustix::process::Signal::KILL);
-        self.process.finish(LIMIT);
+        self.finish_by(Signal::KILL);
+    }
+
+    fn finish_by(mut self, signal: Signal) -> Finished {
+        self.signal(signal);
+        self.process.take().expect("a daemon is ended once").finish(LIMIT)
+    }
+
+    fn running(&self) -> &Running {
+        self.process.as_ref().expect("a daemon is ended once")
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        if let Some(process) = &self.process {
+            process.signal(Signal::TERM);
+            // One that does not is killed with its owner.
+            process.ended_within(Duration::from_secs(10));
+        }
     }
 }
 
