@@ -7,6 +7,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
+use crossbeam_utils::{Backoff, CachePadded};
 use gapii_protocol::atom::{CAPTURE_END, process_end};
 use gapii_ringbuf::{Mode, Overflow};
 
@@ -22,8 +23,9 @@ const FIRST_EPOCH: u64 = 16;
 /// How often a waiting process looks whether the daemon still lives.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
 
-/// Number of the capture that runs in this process, or [`NOT_CAPTURING`].
-pub static EPOCH: AtomicU64 = AtomicU64::new(NOT_CAPTURING);
+/// Number of the capture that runs in this process, or [`NOT_CAPTURING`]. Read at every recorded
+/// command, so nothing that changes more often shares its cache line.
+pub static EPOCH: CachePadded<AtomicU64> = CachePadded::new(AtomicU64::new(NOT_CAPTURING));
 
 static CAPTURE: Capture = Capture {
     switching: AtomicBool::new(false),
@@ -79,12 +81,13 @@ pub fn safe_point(moment: Moment) {
         process::become_own_process();
         return;
     }
+    let backoff = Backoff::new();
     while CAPTURE.switching.swap(true, Acquire) {
         // Whoever is at it will do, unless only this thread knows that the capture is over.
         if moment != Moment::LastFrame {
             return;
         }
-        std::thread::yield_now();
+        backoff.snooze();
     }
     match process::connection() {
         Some(connection) => {

@@ -3,7 +3,10 @@
 //!
 //! Decides neither when a block ends nor what is in it.
 
-use zstd_safe::{CCtx, CParameter, DCtx};
+use std::io;
+
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe;
 
 /// Where a writer ends a block, in bytes of records; the record that crosses it still belongs to it.
 pub const BLOCK_TARGET_BYTES: usize = 1 << 20;
@@ -14,7 +17,7 @@ pub const DEFAULT_LEVEL: i32 = 1;
 
 /// Compresses blocks; keeps its working memory between them.
 pub struct BlockEncoder {
-    context: CCtx<'static>,
+    compressor: Compressor<'static>,
 }
 
 /// Why a block could not be written.
@@ -23,7 +26,7 @@ pub enum EncodeError {
     #[error("block of {len} bytes exceeds the {BLOCK_BYTES_MAX} a reader takes")]
     TooLong { len: usize },
     #[error("zstd: {0}")]
-    Zstd(&'static str),
+    Zstd(String),
 }
 
 /// Why the bytes of a block are refused.
@@ -40,27 +43,22 @@ pub enum DecodeError {
     #[error("block has {found} bytes, its frame says {expected}")]
     ContentSize { expected: u64, found: usize },
     #[error("zstd: {0}")]
-    Zstd(&'static str),
+    Zstd(String),
 }
 
 /// Decompresses blocks; keeps its working memory between them.
 pub struct BlockDecoder {
-    context: DCtx<'static>,
+    decompressor: Decompressor<'static>,
     limit: usize,
 }
 
 impl BlockEncoder {
     /// An encoder at a zstd `level` (negative is faster, 3 is zstd's own default).
     pub fn new(level: i32) -> Result<Self, EncodeError> {
-        let mut context = CCtx::create();
-        for parameter in [
-            CParameter::CompressionLevel(level),
-            CParameter::ContentSizeFlag(true),
-            CParameter::ChecksumFlag(true),
-        ] {
-            context.set_parameter(parameter).map_err(encode_error)?;
-        }
-        Ok(Self { context })
+        let mut compressor = Compressor::new(level).map_err(encode_error)?;
+        compressor.include_contentsize(true).map_err(encode_error)?;
+        compressor.include_checksum(true).map_err(encode_error)?;
+        Ok(Self { compressor })
     }
 
     /// Appends the frame for the records in `raw` to `out`; returns the frame's length in bytes.
@@ -70,7 +68,8 @@ impl BlockEncoder {
         }
         let start = out.len();
         out.resize(start + zstd_safe::compress_bound(raw.len()), 0);
-        let written = self.context.compress2(&mut out[start..], raw).map_err(encode_error);
+        let written =
+            self.compressor.compress_to_buffer(raw, &mut out[start..]).map_err(encode_error);
         out.truncate(start + written.as_ref().map_or(0, |len| *len));
         written
     }
@@ -91,7 +90,7 @@ pub fn encode_block(raw: &[u8], level: i32) -> Result<Vec<u8>, EncodeError> {
 impl BlockDecoder {
     /// A decoder that takes blocks of up to `limit` bytes of records.
     pub fn new(limit: usize) -> Self {
-        Self { context: DCtx::create(), limit }
+        Self { decompressor: Decompressor::default(), limit }
     }
 
     /// Replaces `raw` with the content of the one frame that fills `frame`, checksum verified.
@@ -99,16 +98,17 @@ impl BlockDecoder {
     pub fn decode_into(&mut self, frame: &[u8], raw: &mut Vec<u8>) -> Result<(), DecodeError> {
         raw.clear();
         let expected = declared_content_size(frame, self.limit)?;
-        let found = zstd_safe::find_frame_compressed_size(frame).map_err(decode_error)?;
+        let found = zstd_safe::find_frame_compressed_size(frame)
+            .map_err(|code| DecodeError::Zstd(zstd_safe::get_error_name(code).to_owned()))?;
         if found != frame.len() {
             return Err(DecodeError::FrameLength { expected: frame.len(), found });
         }
         raw.resize(expected, 0);
-        let found = match self.context.decompress(raw.as_mut_slice(), frame) {
+        let found = match self.decompressor.decompress_to_buffer(frame, raw.as_mut_slice()) {
             Ok(found) => found,
-            Err(code) => {
+            Err(error) => {
                 raw.clear();
-                return Err(decode_error(code));
+                return Err(DecodeError::Zstd(error.to_string()));
             }
         };
         if found != expected {
@@ -125,7 +125,7 @@ fn declared_content_size(frame: &[u8], limit: usize) -> Result<usize, DecodeErro
     const CHECKSUM_FLAG: u8 = 1 << 2;
     let Some(descriptor) = frame.get(4) else { return Err(DecodeError::NoContentSize) };
     if !frame.starts_with(&super::frame::DATA_MAGIC.to_le_bytes()) {
-        return Err(DecodeError::Zstd("not a data frame"));
+        return Err(DecodeError::Zstd("not a data frame".to_owned()));
     }
     if descriptor & CHECKSUM_FLAG == 0 {
         return Err(DecodeError::NoChecksum);
@@ -139,10 +139,6 @@ fn declared_content_size(frame: &[u8], limit: usize) -> Result<usize, DecodeErro
     }
 }
 
-fn encode_error(code: usize) -> EncodeError {
-    EncodeError::Zstd(zstd_safe::get_error_name(code))
-}
-
-fn decode_error(code: usize) -> DecodeError {
-    DecodeError::Zstd(zstd_safe::get_error_name(code))
+fn encode_error(error: io::Error) -> EncodeError {
+    EncodeError::Zstd(error.to_string())
 }

@@ -337,7 +337,7 @@ fn layout_by_trailer<R: Read + Seek>(
 
 /// The blocks of an index, if they lie in order between header and index.
 fn locate_blocks(index: &TraceIndex, header_len: u64, end: u64) -> Option<Vec<BlockLocation>> {
-    let compressed_max = zstd_safe::compress_bound(BLOCK_BYTES_MAX) as u64;
+    let compressed_max = zstd::zstd_safe::compress_bound(BLOCK_BYTES_MAX) as u64;
     let mut at = header_len;
     let mut blocks = Vec::with_capacity(index.blocks.len());
     for entry in &index.blocks {

@@ -152,7 +152,7 @@ impl<R: Read + Seek> Walk<'_, R> {
                 1 => walked!(self.skip(1)),
                 _ => return Ok(Err(Step::Damaged("block frame has a reserved zstd block"))),
             }
-            if self.at > zstd_safe::compress_bound(BLOCK_BYTES_MAX) as u64 {
+            if self.at > zstd::zstd_safe::compress_bound(BLOCK_BYTES_MAX) as u64 {
                 return Ok(Err(Step::Damaged("block frame exceeds the limit")));
             }
             if last {

@@ -183,9 +183,9 @@ fn header_that_claims_gigabytes_is_refused_unread() {
 
 /// A frame of many zeros with its size declared.
 fn zstd_bomb(len: usize) -> Vec<u8> {
-    let mut context = zstd_safe::CCtx::create();
-    context.set_parameter(zstd_safe::CParameter::ChecksumFlag(true)).unwrap();
-    let mut out = vec![0; zstd_safe::compress_bound(len)];
+    let mut context = zstd::zstd_safe::CCtx::create();
+    context.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(true)).unwrap();
+    let mut out = vec![0; zstd::zstd_safe::compress_bound(len)];
     let written = context.compress2(&mut out[..], &vec![0; len]).unwrap();
     out.truncate(written);
     out
