@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::output_file::{OutputFile, Place};
 use crate::progress::ProgressLine;
 use crate::summary_line;
+use crate::text;
 
 /// How long a daemon that ends a capture may say nothing; while it works it reports several times
 /// a second.
@@ -146,7 +147,7 @@ impl Capture {
         self.progress.clear();
         match outcome {
             Outcome::Ended(summary) => {
-                eprintln!("gapii-ctl: {}", summary_line::text(summary, &self.place));
+                text::say(&summary_line::text(summary, &self.place));
                 summary_line::failure(summary, &self.place)
             }
             Outcome::DaemonGone => Some(Failure::unreachable(format!(

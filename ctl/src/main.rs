@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Ok(status) => status.into(),
         Err(failure) => {
             if failure.kind != Kind::ReaderGone {
-                eprintln!("gapii-ctl: {failure}");
+                text::say(&failure);
             }
             failure.status().into()
         }

@@ -2,6 +2,7 @@
 //!
 //! A reader that went away (`| head`) ends us quietly; a full disk does not.
 
+use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 
 use indicatif::HumanCount;
@@ -16,6 +17,11 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
         io::ErrorKind::BrokenPipe => Failure::reader_gone(),
         _ => Failure::unreachable(format!("can't write to standard output: {error}")),
     })
+}
+
+/// Says something on standard error. What nobody reads is no reason to end otherwise.
+pub fn say(words: &impl Display) {
+    let _ = writeln!(io::stderr(), "gapii-ctl: {words}");
 }
 
 /// Prints one JSON value and a newline.

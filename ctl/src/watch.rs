@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::program::{self, Program};
 use crate::signals::{self, Signals};
 use crate::summary_line;
+use crate::text;
 use crate::wait;
 
 /// How long a program may take to end after a polite request.
@@ -124,7 +125,7 @@ impl<'a> Watch<'a> {
         };
         let Some(capture) = self.capture.take() else { return };
         if let Some(failure) = capture.report(&outcome) {
-            eprintln!("gapii-ctl: {failure}");
+            text::say(&failure);
         }
         if let Outcome::Ended(summary) = &outcome {
             explain_if_empty(summary.processes);
@@ -139,7 +140,7 @@ impl<'a> Watch<'a> {
 
     /// The program is none of the capture's business: it runs on.
     fn capture_broke(&mut self, failure: &Failure) {
-        eprintln!("gapii-ctl: {failure}");
+        text::say(&failure);
         self.capture = None;
         self.pass_signals_on();
     }
@@ -172,5 +173,7 @@ fn explain_if_empty(processes: u64) {
     } else {
         "neither DISPLAY nor WAYLAND_DISPLAY is set, so it may have found no display"
     };
-    eprintln!("gapii-ctl: the program never reached the daemon: {hint}; see `gapii-ctl doctor`");
+    text::say(&format_args!(
+        "the program never reached the daemon: {hint}; see `gapii-ctl doctor`"
+    ));
 }

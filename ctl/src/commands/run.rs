@@ -19,6 +19,7 @@ use crate::private_daemon::PrivateDaemon;
 use crate::program::{self, Environment, Program};
 use crate::scratch::Scratch;
 use crate::signals::Signals;
+use crate::text;
 use crate::watch::Watch;
 
 #[derive(Args, Debug)]
@@ -123,7 +124,7 @@ fn idle(
 ) -> Result<u8, Failure> {
     if daemon.private.is_some() {
         let socket = daemon.client_socket.display();
-        eprintln!("gapii-ctl: attach with `gapii-ctl start --connect unix:{socket}`");
+        text::say(&format_args!("attach with `gapii-ctl start --connect unix:{socket}`"));
     }
     let program = Program::start(&args.command, environment, None, signals, false)?;
     Watch::new(program, None, signals, false).until_the_end()
