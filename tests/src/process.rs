@@ -173,11 +173,16 @@ pub fn ended_within(pid: u32, limit: Duration) -> bool {
 
 /// Ends the test where `program` is not installed.
 pub fn require(program: &str) {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|folder| folder.join(program).exists());
-    let found = found
-        || std::path::Path::new(program).is_absolute() && std::path::Path::new(program).exists();
-    assert!(found, "{program} is missing{}", hint(OsStr::new(program)));
+    if let Some(what_to_do) = missing(program) {
+        panic!("{what_to_do}");
+    }
+}
+
+/// What to do about a `program` that is not installed.
+pub fn missing(program: &str) -> Option<String> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).any(|folder| folder.join(program).exists());
+    (!found).then(|| format!("{program} is missing{}", hint(OsStr::new(program))))
 }
 
 fn hint(program: &OsStr) -> String {

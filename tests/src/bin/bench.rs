@@ -4,10 +4,11 @@
 //! Nothing else should run on the machine meanwhile.
 
 use std::collections::BTreeMap;
+use std::process::ExitCode;
 
 use clap::Parser;
 use gapii_tests::bench::{Load, On, Sample, Way, median, sample};
-use gapii_tests::process::require;
+use gapii_tests::process::missing;
 use serde_json::{Value, json};
 
 /// Measure what recording costs
@@ -50,10 +51,13 @@ struct Options {
 /// Samples of every round, by number of threads and way.
 type Samples = BTreeMap<(u64, Way), Vec<Sample>>;
 
-fn main() {
+fn main() -> ExitCode {
     let options = Options::parse();
-    if !options.without_apitrace {
-        require("apitrace");
+    if !options.without_apitrace
+        && let Some(what_to_do) = missing("apitrace")
+    {
+        eprintln!("bench: {what_to_do}, or leave it out with --without-apitrace");
+        return ExitCode::FAILURE;
     }
     let (burst, sustained) = measure(&options);
     println!("driver: {}", describe(options.driver));
@@ -65,6 +69,7 @@ fn main() {
     if options.json {
         println!("{}", as_json(&options, &burst, &sustained, &bars));
     }
+    ExitCode::SUCCESS
 }
 
 fn describe(driver: On) -> &'static str {
