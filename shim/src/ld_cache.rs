@@ -71,3 +71,73 @@ fn text(table: &[u8], offset: u32) -> Option<&[u8]> {
     let rest = table.get(offset as usize..)?;
     rest.get(..rest.iter().position(|&byte| byte == 0)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cache of `(flags, soname, path)` entries, as ldconfig writes it.
+    fn cache(libraries: &[(u32, &str, &str)]) -> Vec<u8> {
+        let mut strings = Vec::new();
+        let strings_at = HEADER_BYTES + libraries.len() * ENTRY_BYTES;
+        let mut place = |text: &str| {
+            let at = (strings_at + strings.len()) as u32;
+            strings.extend_from_slice(text.as_bytes());
+            strings.push(0);
+            at
+        };
+        let mut table = MAGIC.to_vec();
+        table.extend((libraries.len() as u32).to_ne_bytes());
+        table.resize(HEADER_BYTES, 0);
+        for (flags, soname, path) in libraries {
+            for word in [*flags, place(soname), place(path), 0, 0, 0] {
+                table.extend(word.to_ne_bytes());
+            }
+        }
+        table.extend(strings);
+        table
+    }
+
+    fn check(cache: &[u8], soname: &str, expected: &[&str]) {
+        let found = entries(cache, soname.as_bytes()).unwrap_or_default();
+        let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
+        assert_eq!(found, expected, "{soname}");
+    }
+
+    #[test]
+    fn soname_is_found_in_order_and_for_this_machine_only() {
+        let libraries = [
+            (FLAGS, "libEGL.so.1", "/opt/libEGL.so.1"),
+            (0x0003, "libEGL.so.1", "/lib32/libEGL.so.1"),
+            (FLAGS, "libEGL.so", "/usr/lib/libEGL.so"),
+            (FLAGS, "libEGL.so.1", "/usr/lib/libEGL.so.1"),
+        ];
+        let cache = cache(&libraries);
+        check(&cache, "libEGL.so.1", &["/opt/libEGL.so.1", "/usr/lib/libEGL.so.1"]);
+        check(&cache, "libGLESv2.so.2", &[]);
+    }
+
+    #[test]
+    fn table_behind_the_older_format_is_found() {
+        let mut old = OLD_MAGIC.to_vec();
+        old.resize(12, 0);
+        old.extend(1_u32.to_ne_bytes());
+        old.resize((16_usize + 12).next_multiple_of(8), 0);
+        old.extend(cache(&[(FLAGS, "libEGL.so.1", "/usr/lib/libEGL.so.1")]));
+        check(&old, "libEGL.so.1", &["/usr/lib/libEGL.so.1"]);
+    }
+
+    #[test]
+    fn cut_or_changed_cache_finds_nothing_else() {
+        let whole = cache(&[(FLAGS, "libEGL.so.1", "/usr/lib/libEGL.so.1")]);
+        for len in 0..whole.len() {
+            check(&whole[..len], "libEGL.so.1", &[]);
+        }
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0xFF;
+            // Any answer will do that is none of a wrong memory.
+            let _ = entries(&changed, b"libEGL.so.1");
+        }
+    }
+}

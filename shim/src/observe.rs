@@ -256,3 +256,75 @@ impl Window {
         self.left -= taken;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an observation's bytes are, copied in pieces of every size.
+    fn check(seen: Observation, expected: &[u8]) {
+        assert_eq!(seen.size(), expected.len() as u64);
+        for piece in 1..=expected.len().max(1) {
+            let mut out = vec![0xEE; expected.len()];
+            for (i, part) in out.chunks_mut(piece).enumerate() {
+                let (from, len) = (i * piece, part.len());
+                // SAFETY: the range is inside the size; `part` has as many bytes.
+                unsafe { seen.copy(from as u64, len as u64, part.as_mut_ptr()) };
+            }
+            assert_eq!(out, expected, "in pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn strings_are_joined_with_their_lengths() {
+        let (whole, cut) = (c"void main() {}", c"// not all of it");
+        let texts = [whole.as_ptr(), cut.as_ptr(), ptr::null()];
+        let expected = b"\x0e\0\0\0void main() {}\x06\0\0\0// not\0\0\0\0";
+        let lengths = [-1, 6, 0];
+        // SAFETY: three strings, and three lengths of them.
+        check(unsafe { strings(3, texts.as_ptr(), lengths.as_ptr()) }, expected);
+        let expected = b"\x0e\0\0\0void main() {}";
+        // SAFETY: one string that ends with a zero byte.
+        check(unsafe { strings(1, texts.as_ptr(), ptr::null()) }, expected);
+    }
+
+    #[test]
+    fn arrays_of_nothing_or_too_much_are_not_observed() {
+        let value = 7_u32;
+        check(array(&raw const value, 1, 4), &7_u32.to_ne_bytes());
+        for (address, elements) in [
+            (ptr::null(), 1),
+            (&raw const value, 0),
+            (&raw const value, -1),
+            (&raw const value, i64::MAX),
+        ] {
+            assert_eq!(array(address, elements, 4).size(), 0, "{elements} elements");
+        }
+    }
+
+    #[test]
+    fn attribute_lists_end_at_none() {
+        let list = [0x3098, 2, 0x3038, 99, 99];
+        // SAFETY: the list ends with EGL_NONE.
+        assert_eq!(unsafe { attributes_i32(list.as_ptr()) }.size(), 12);
+        // SAFETY: null is a list of nothing.
+        assert_eq!(unsafe { attributes_i32(ptr::null()) }.size(), 0);
+        let value_like_the_end = [0x3098_isize, 0x3038, 0x3038];
+        // SAFETY: the list ends with EGL_NONE; the first one is a value.
+        assert_eq!(unsafe { attributes_isize(value_like_the_end.as_ptr()) }.size(), 24);
+    }
+
+    #[test]
+    fn written_observation_clears_the_rest_of_its_last_word() {
+        let text = *b"abc";
+        let seen = array(text.as_ptr(), 3, 1);
+        let mut record = [u64::MAX; 2];
+        assert_eq!(seen.span(64), 16);
+        // SAFETY: the record has the observation's span.
+        unsafe { seen.write(record.as_mut_ptr().cast(), 64) };
+        assert_eq!(
+            record,
+            [observation_word(OBSERVED_INLINE, 3), u64::from_le_bytes(*b"abc\0\0\0\0\0")]
+        );
+    }
+}

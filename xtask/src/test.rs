@@ -36,6 +36,7 @@ const CHECKS: &[Check] = &[
         again: "cargo test --workspace --exclude gapii-shim --exclude gapii-tests",
         run: unit_tests,
     },
+    Check { name: "unit tests of the shim", again: "cargo test -p gapii-shim", run: shim_tests },
     Check {
         name: "models of the ring and the merge",
         again: "RUSTFLAGS='--cfg loom' cargo test --release -p gapii-ringbuf --test 'loom_*'",
@@ -83,11 +84,15 @@ fn run_one(check: &Check) -> (bool, Duration) {
     (done.is_ok(), began.elapsed())
 }
 
-/// Without optimisation, with overflow checks and debug assertions. The shim has no unit tests of
-/// its own, and its release build must not be mixed with the tools' features.
+/// Without optimisation, with overflow checks and debug assertions.
 fn unit_tests() -> anyhow::Result<()> {
     let arguments = ["test", "--workspace", "--exclude", "gapii-shim", "--exclude", "gapii-tests"];
     step::run(&mut step::cargo(&arguments))
+}
+
+/// By themselves: together with the tools the shim would get their features.
+fn shim_tests() -> anyhow::Result<()> {
+    step::run(&mut step::cargo(&["test", "-p", "gapii-shim"]))
 }
 
 /// In a target folder of their own, since the flag would rebuild everything twice.

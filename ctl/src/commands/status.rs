@@ -12,7 +12,7 @@ use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Connect, Json};
 use crate::commands::apps;
-use crate::connection::Connection;
+use crate::connection::{self, ConnectError, Connection};
 use crate::failure::Failure;
 use crate::launch;
 use crate::status_page;
@@ -25,7 +25,13 @@ pub struct Status {
 }
 
 pub fn run(args: &Status, connect: &Connect) -> Result<u8, Failure> {
-    let (info, asked) = match ask(connect) {
+    let answer = match Connection::to_path(&connection::socket_path(connect)) {
+        // The page may be that of a daemon in another folder.
+        Err(ConnectError::Absent(failure)) => return Err(failure),
+        Err(error) => Err(error.into()),
+        Ok(connection) => ask(connection),
+    };
+    let (info, asked) = match answer {
         Ok(info) => (info, true),
         Err(failure) if connect.connect.is_some() => return Err(failure),
         Err(failure) => (from_page(&status_page::read().ok_or(failure)?), false),
@@ -38,8 +44,7 @@ pub fn run(args: &Status, connect: &Connect) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn ask(connect: &Connect) -> Result<StatusInfo, Failure> {
-    let mut connection = Connection::open(connect)?;
+fn ask(mut connection: Connection) -> Result<StatusInfo, Failure> {
     match connection.ask(&Request::Status)? {
         Event::Status(info) => Ok(info),
         other => Err(connection.out_of_turn(&other)),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use gapii_tests::damage::Sample;
-use gapii_tests::fake_driver;
+use gapii_tests::fake_driver::{self, Page};
 use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::kill::kill_once;
 use gapii_tests::loading::offscreen;
@@ -97,7 +97,9 @@ fn captures(options: &Options) {
     let daemon = session.daemon(&[]);
     let mut process = Command::new(program("draw_forever"));
     process.arg("3");
-    fake_driver::use_in(&mut process, None);
+    let page = session.path("page");
+    fake_driver::use_in(&mut process, Some(&page));
+    let _page = Page::new(&page);
     let mut command = session.ctl(["run", "--idle"]);
     append(&mut command, &process);
     let _running = Running::start(&mut command);
