@@ -61,12 +61,8 @@ pub fn run() -> anyhow::Result<()> {
     }
     let failed: Vec<_> =
         results.iter().filter(|(_, (passed, _))| !passed).map(|(check, _)| check).collect();
-    println!(
-        "{} of {} checks passed in {} s",
-        results.len() - failed.len(),
-        results.len(),
-        began.elapsed().as_secs()
-    );
+    println!("{:8}{:36}{:>5} s", "", "all", began.elapsed().as_secs());
+    println!("checks: {} passed, {} failed", results.len() - failed.len(), failed.len());
     if failed.is_empty() {
         return Ok(());
     }
