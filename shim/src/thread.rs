@@ -267,6 +267,8 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
     if !thread.is_current(connection) {
         thread.epoch = EPOCH.load(Relaxed);
         thread.producer.forget_stamp();
+        // What an earlier capture lost is in that one's account.
+        thread.gap = Gap::NONE;
         introduce(thread);
         introduce_context(thread, words);
         thread.set_gate(words);

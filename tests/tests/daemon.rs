@@ -180,6 +180,32 @@ fn commands_that_are_dropped_are_counted() {
 }
 
 #[test]
+fn capture_after_one_that_dropped_has_no_gap_of_it() {
+    let session = Session::new();
+    let daemon = session.daemon(&["--ring-size", "64K"]);
+    let (process, page) = drawing(&session, &["2"]);
+    let running = run_idle(&session, &process);
+    session.app_in_mode("idle");
+    let dropped = Trace::new(session.path("dropped.gapii"));
+    let mut command = session.ctl(["start", "--overflow", "drop", "-o"]);
+    let capture = Running::start(command.arg(&dropped.path));
+    wait_for_blocks(&dropped);
+    daemon.signal(Signal::STOP);
+    let calls = page.calls();
+    wait::until("calls without a daemon", LIMIT, || (page.calls() > calls + 50_000).then_some(()));
+    daemon.signal(Signal::CONT);
+    run(&mut session.ctl(["stop"])).ok();
+    capture.finish(LIMIT).ok();
+    dropped.verify();
+    assert_ne!(dropped.info()["lost"]["calls"], 0);
+    session.app_in_mode("idle");
+    let next = Trace::new(session.path("next.gapii"));
+    run(session.ctl(["start", "--frames", "5", "-o"]).arg(&next.path)).ok();
+    next.is_whole("frames");
+    drop(running);
+}
+
+#[test]
 fn frames_of_each_process_are_counted_apart() {
     let session = Session::new();
     let script = format!("{0} & {0} & wait", program("load_linked").display());
