@@ -14,6 +14,7 @@ pub mod extent;
 pub mod fetch;
 pub mod groups;
 pub mod index;
+pub mod lang;
 pub mod model;
 pub mod naming;
 pub mod problem;

@@ -1,0 +1,290 @@
+//! What a description file says, as written: names are text, types are unchecked.
+//!
+//! Every node has the span of its text. Comments are not in the tree; the formatter works on
+//! tokens.
+
+use super::source::Span;
+
+/// A file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct File {
+    /// The `//!` lines.
+    pub docs: Vec<String>,
+    /// Of `api egl;`; empty if the file does not say.
+    pub api: Name,
+    pub items: Vec<Item>,
+}
+
+/// A word with its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Name {
+    pub text: String,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Item {
+    /// The `///` lines.
+    pub docs: Vec<String>,
+    pub attributes: Vec<Attribute>,
+    pub kind: ItemKind,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ItemKind {
+    State { scope: Name, fields: Vec<Field> },
+    Object { name: Name, scope: Name, by_handle: bool, fields: Vec<Field> },
+    Struct { name: Name, fields: Vec<Field> },
+    Enum { name: Name, variants: Vec<Name> },
+    Layout { name: Name, fields: Vec<LayoutField> },
+    Sizes { name: Name, cases: Vec<SizesCase>, default: Option<Number> },
+    Function { name: Name, params: Vec<Param>, result: Option<Type>, body: FunctionBody },
+    Extern { kind: Name, name: Name, params: Vec<Param>, result: Option<Type> },
+    Group { name: Name, targets: Vec<Target> },
+    Prefer { names: Vec<Name> },
+    Command { names: Vec<Name>, body: Option<Block> },
+}
+
+/// `@name(argument, …)`; arguments are words.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Attribute {
+    pub name: Name,
+    pub arguments: Vec<Name>,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Field {
+    pub docs: Vec<String>,
+    pub attributes: Vec<Attribute>,
+    pub name: Name,
+    pub ty: Type,
+    pub default: Option<Expr>,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct LayoutField {
+    pub docs: Vec<String>,
+    pub name: Name,
+    pub ty: LayoutType,
+    /// The value that selects the layout in a chain.
+    pub value: Option<Expr>,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum LayoutType {
+    /// A number, an `address`, an inline array, or a layout inside the layout.
+    Inline(Type),
+    /// The pointer to the next struct.
+    Chain,
+    /// A pointer to text that ends with a zero byte.
+    Text,
+    /// `strings[count]`: a pointer to pointers to such texts.
+    Strings(Expr),
+    /// `read Item[count]`: a pointer to so many numbers or layouts.
+    Read { element: Type, count: Expr },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct SizesCase {
+    pub enumerants: Vec<Name>,
+    pub elements: Number,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Number {
+    pub value: i64,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Param {
+    pub name: Name,
+    pub ty: Type,
+}
+
+/// `command.parameter`, `command.result`, or `prefix*.parameter`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Target {
+    pub command: Name,
+    /// Whether the command's name ends with `*`.
+    pub is_pattern: bool,
+    pub slot: Name,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Type {
+    pub kind: TypeKind,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum TypeKind {
+    Named(String),
+    Array(Box<Type>, Number),
+    List(Box<Type>),
+    Map(Box<Type>, Box<Type>),
+    Optional(Box<Type>),
+    Ref(Name),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Block {
+    pub statements: Vec<Stmt>,
+    pub span: Span,
+}
+
+/// `let`s and the expression that is the result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FunctionBody {
+    pub lets: Vec<(Name, Expr)>,
+    pub result: Expr,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum StmtKind {
+    Fence,
+    Frame,
+    Return,
+    Let { name: Name, value: Expr },
+    Assign { place: Expr, value: Expr },
+    Expr(Expr),
+    If { condition: Expr, then: Block, otherwise: Option<Block> },
+    Match { value: Expr, arms: Vec<Arm<Block>> },
+    For { variable: Name, from: Expr, to: Expr, body: Block },
+    Read(Extent),
+    Write(Extent),
+    Ignore(Vec<Name>),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Arm<T> {
+    pub patterns: Vec<Pattern>,
+    pub body: T,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Pattern {
+    /// `_`.
+    Rest(Span),
+    Value(Expr),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Extent {
+    pub kind: ExtentKind,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExtentKind {
+    /// `P`: one element.
+    One(Name),
+    /// `P[n]`.
+    Elements(Name, Expr),
+    /// `P[a..b]`.
+    Slice(Name, Expr, Expr),
+    /// `P[counted(COUNT, most)]`.
+    Counted { param: Name, count: Name, most: Expr },
+    /// `text(P)`, `text(P, size)`.
+    Text { param: Name, within: Option<Expr> },
+    /// `text_of(P, length, if_negative)`.
+    TextOf { param: Name, length: Expr, rule: Name },
+    /// `strings(P, n)`, `strings(P, n, LENGTHS)`.
+    Strings { param: Name, count: Expr, lengths: Option<Name> },
+    /// `attributes(P)`.
+    Attributes(Name),
+    /// `memory(address, bytes)`.
+    Memory(Expr, Expr),
+    /// `P by function(…)`.
+    By { param: Name, function: Name, arguments: Vec<Expr> },
+    /// `function(…)`.
+    Call { function: Name, arguments: Vec<Expr> },
+    /// `chain(P, Layout)`.
+    Chain { param: Name, layout: Name },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+    None,
+    Text(String),
+    /// A parameter, a variable, an enumerant, a state, an object kind, an enum, `result`.
+    Name(String),
+    Member(Box<Expr>, Name),
+    Index(Box<Expr>, Box<Expr>),
+    /// A function or a builtin; or a method, when `function` is a [`ExprKind::Member`].
+    Call {
+        function: Box<Expr>,
+        arguments: Vec<Expr>,
+    },
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    If {
+        condition: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+    Match {
+        value: Box<Expr>,
+        arms: Vec<Arm<Expr>>,
+    },
+    /// What could not be parsed; reported already.
+    Error,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnaryOp {
+    Negate,
+    Not,
+    Complement,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BinaryOp {
+    Multiply,
+    Divide,
+    Remainder,
+    Add,
+    Subtract,
+    ShiftLeft,
+    ShiftRight,
+    BitAnd,
+    BitXor,
+    BitOr,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    And,
+    Or,
+}
+
+impl BinaryOp {
+    /// Whether the result is a bool made of numbers.
+    pub fn is_comparison(self) -> bool {
+        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        matches!(self, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)
+    }
+}
