@@ -6,6 +6,7 @@
 //! Life of a command: [`entry`] (what the program calls) → [`table`] (where that leads by now) →
 //! generated handler → [`call`] (the record) → the driver.
 
+mod arena;
 mod call;
 mod capture;
 mod connection;

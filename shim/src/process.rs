@@ -7,6 +7,7 @@ use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Once;
 
+use crate::arena;
 use crate::capture::{self, Moment};
 use crate::connection::Connection;
 use crate::driver;
@@ -27,6 +28,7 @@ pub fn set_up() {
     static ONCE: Once = Once::new();
     let _errno = ErrnoGuard::new();
     ONCE.call_once(|| {
+        arena::guard_forks();
         let hooked = if wanted() { Hooks::Monitoring } else { Hooks::None };
         for (id, name) in NAMES.iter().enumerate() {
             let code = match EXPORTED.get(id) {
