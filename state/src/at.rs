@@ -1,0 +1,94 @@
+//! Elements of arrays, lists and maps by what a description writes between brackets.
+//!
+//! What is not there reads as nothing; a list or map that is written to grows, but only so far.
+
+use std::collections::BTreeMap;
+
+/// The longest list that writing an element makes.
+const LIST_MAX: usize = 1 << 16;
+/// The most entries that a map is given.
+const MAP_MAX: usize = 1 << 20;
+
+/// Something with elements.
+pub trait At<K> {
+    type Element;
+
+    /// The element at `key`, if there is one.
+    fn at(&self, key: K) -> Option<&Self::Element>;
+
+    /// The element at `key`, made where there can be one.
+    fn at_mut(&mut self, key: K) -> Option<&mut Self::Element>;
+}
+
+impl<T, const N: usize> At<i64> for [T; N] {
+    type Element = T;
+
+    fn at(&self, key: i64) -> Option<&T> {
+        self.get(usize::try_from(key).ok()?)
+    }
+
+    fn at_mut(&mut self, key: i64) -> Option<&mut T> {
+        self.get_mut(usize::try_from(key).ok()?)
+    }
+}
+
+impl<T: Default> At<i64> for Vec<T> {
+    type Element = T;
+
+    fn at(&self, key: i64) -> Option<&T> {
+        self.get(usize::try_from(key).ok()?)
+    }
+
+    fn at_mut(&mut self, key: i64) -> Option<&mut T> {
+        let key = usize::try_from(key).ok().filter(|key| *key < LIST_MAX)?;
+        if key >= self.len() {
+            self.resize_with(key + 1, T::default);
+        }
+        self.get_mut(key)
+    }
+}
+
+impl<K: Ord, V: Default> At<K> for BTreeMap<K, V> {
+    type Element = V;
+
+    fn at(&self, key: K) -> Option<&V> {
+        self.get(&key)
+    }
+
+    fn at_mut(&mut self, key: K) -> Option<&mut V> {
+        if self.len() >= MAP_MAX && !self.contains_key(&key) {
+            return None;
+        }
+        Some(self.entry(key).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn array_has_the_elements_it_was_declared_with() {
+        let mut array = [1, 2, 3];
+        assert_eq!((array.at(2), array.at(3), array.at(-1)), (Some(&3), None, None));
+        assert_eq!(array.at_mut(3), None);
+    }
+
+    #[test]
+    fn list_grows_to_what_is_written_but_not_for_ever() {
+        let mut list: Vec<i32> = vec![];
+        *list.at_mut(2).unwrap() = 5;
+        assert_eq!(list, [0, 0, 5]);
+        assert_eq!(list.at_mut(-1), None);
+        assert_eq!(list.at_mut(LIST_MAX as i64), None);
+        assert_eq!(list.len(), 3);
+    }
+
+    #[test]
+    fn map_makes_an_entry_when_it_is_written() {
+        let mut map: BTreeMap<u32, i32> = BTreeMap::new();
+        assert_eq!(map.at(7), None);
+        *map.at_mut(7).unwrap() = 1;
+        assert_eq!(map.at(7), Some(&1));
+    }
+}

@@ -1,0 +1,114 @@
+//! What a context remembers of its group's names, so that binding a known one takes no lock.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use crate::generated::fields::GroupState;
+use crate::group::Group;
+use crate::objects::Objects;
+use crate::reference::Ref;
+
+/// Entries of a cache; a name has one place.
+const ENTRIES: usize = 64;
+
+/// The objects of a kind that a context used last.
+#[derive(Debug)]
+pub struct NameCache<T> {
+    /// The version of the group in which the entries are right.
+    version: u64,
+    entries: Box<[Ref<T>; ENTRIES]>,
+}
+
+impl<T> Default for NameCache<T> {
+    fn default() -> Self {
+        Self { version: 0, entries: Box::new([Ref::NONE; ENTRIES]) }
+    }
+}
+
+impl<T: Default> NameCache<T> {
+    /// [`Objects::find`] in the table of `group` that `table` gives.
+    pub fn find(
+        &mut self,
+        group: &Group,
+        name: u64,
+        table: impl FnOnce(&mut GroupState) -> &mut Objects<T>,
+    ) -> Ref<T> {
+        self.look_up(group, name, |state| table(state).find(name))
+    }
+
+    /// [`Objects::bind`] in the table of `group` that `table` gives.
+    pub fn bind(
+        &mut self,
+        group: &Group,
+        name: u64,
+        table: impl FnOnce(&mut GroupState) -> &mut Objects<T>,
+    ) -> Ref<T> {
+        self.look_up(group, name, |state| table(state).bind(name))
+    }
+
+    fn look_up(
+        &mut self,
+        group: &Group,
+        name: u64,
+        ask: impl FnOnce(&mut GroupState) -> Ref<T>,
+    ) -> Ref<T> {
+        if name == 0 {
+            return Ref::NONE;
+        }
+        // VERSION: pairs with the release in Objects. Who was told of a change sees its version. It
+        // is read before the table is: an entry made meanwhile is newer than it claims.
+        let version = group.version.load(Acquire);
+        if self.version != version {
+            self.entries.fill(Ref::NONE);
+            self.version = version;
+        }
+        let Some(entry) = self.entries.get_mut(name as usize % ENTRIES) else { return Ref::NONE };
+        if entry.name() == name {
+            return *entry;
+        }
+        let found = ask(&mut group.lock());
+        if found.is_some() {
+            *entry = found;
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cache takes its table out of the group's lock; the tests' own table stands in for it.
+    fn find(
+        cache: &mut NameCache<u32>,
+        group: &Group,
+        table: &Objects<u32>,
+        name: u64,
+    ) -> Ref<u32> {
+        cache.look_up(group, name, |_| table.find(name))
+    }
+
+    #[test]
+    fn known_name_is_found_without_asking_until_a_name_changes_hands() {
+        let group = Group::default();
+        let mut table = Objects::shared(&group.version);
+        let mut cache = NameCache::default();
+        let old = table.create(7);
+        assert_eq!(find(&mut cache, &group, &table, 7), old);
+        assert_eq!(cache.look_up(&group, 7, |_| unreachable!("the cache knows it")), old);
+        table.delete(7);
+        let new = table.create(7);
+        assert_eq!(find(&mut cache, &group, &table, 7), new);
+    }
+
+    #[test]
+    fn names_of_one_place_take_turns() {
+        let group = Group::default();
+        let mut table = Objects::shared(&group.version);
+        let mut cache = NameCache::default();
+        let names = [1, 1 + ENTRIES as u64];
+        let made = names.map(|name| table.create(name));
+        for _ in 0..2 {
+            assert_eq!(names.map(|name| find(&mut cache, &group, &table, name)), made);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/// Names of extensions that descriptions ask about, sorted.
+pub const NAMES: &[&str] = &[];

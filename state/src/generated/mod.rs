@@ -1,0 +1,2 @@
+pub mod extensions;
+pub mod fields;

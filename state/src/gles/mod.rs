@@ -1,0 +1,1 @@
+//! Functions that the descriptions of OpenGL ES name.

@@ -1,0 +1,30 @@
+//! What contexts share.
+
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::generated::fields::GroupState;
+
+/// A share group. Its state is behind one short lock, never held while anything waits.
+#[derive(Debug)]
+pub struct Group {
+    state: Mutex<GroupState>,
+    /// Raised whenever one of its names changes its bearer.
+    pub version: Arc<AtomicU64>,
+    /// Buffers that are mapped persistently now.
+    pub persistent_maps: AtomicU32,
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        let version = Arc::new(AtomicU64::new(1));
+        let state = Mutex::new(GroupState::new(&version));
+        Self { state, version, persistent_maps: AtomicU32::new(0) }
+    }
+}
+
+impl Group {
+    pub fn lock(&self) -> MutexGuard<'_, GroupState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,36 @@
+//! What a program has set up: objects, bindings, parameters, and which memory its commands touch.
+//!
+//! [`generated`] is written from `apis/`: structs for every declared state and object, and for each
+//! command what it does at enter and at leave. The modules beside it are the small runtime that the
+//! generated code calls, [`gles`] and [`egl`] the functions that descriptions name and Rust does.
+//!
+//! Pure: it reads the program's memory through [`Memory`] alone, tells what commands read and wrote
+//! to an [`Observer`], and never calls a driver. The shim and the tools run the same code; what no
+//! observation depends on exists under the feature `tools` only.
+
+#![forbid(unsafe_code)]
+
+mod at;
+mod cache;
+pub mod egl;
+mod extensions;
+pub mod generated;
+pub mod gles;
+mod group;
+mod memory;
+pub mod number;
+mod objects;
+mod process;
+mod reference;
+#[cfg(feature = "tools")]
+pub mod value;
+
+pub use at::At;
+pub use cache::NameCache;
+pub use extensions::Extensions;
+pub use generated::fields::*;
+pub use group::Group;
+pub use memory::{Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar};
+pub use objects::Objects;
+pub use process::Process;
+pub use reference::Ref;

@@ -1,0 +1,149 @@
+//! The program's memory, and who wants to know which of it a command touches.
+//!
+//! What can't be read is zero: a description goes on where a driver would have refused.
+
+use crate::number;
+
+/// The memory of the program whose commands are followed.
+pub trait Memory {
+    /// Copies `into.len()` bytes at `address`; false: not readable, and `into` is as it was.
+    fn read(&self, address: u64, into: &mut [u8]) -> bool;
+
+    /// Length in bytes of the text at `address` up to its zero byte, at most `most`; 0 where nothing
+    /// is readable.
+    fn text_len(&self, address: u64, most: u64) -> u64;
+
+    /// The value at `address`; zero where nothing is readable.
+    fn get<T: Scalar>(&self, address: u64) -> T {
+        T::read(self, address)
+    }
+
+    /// Element `index` of the array at `address`; zero where nothing is readable.
+    fn element<T: Scalar>(&self, address: u64, index: i64) -> T {
+        let offset = index.wrapping_mul(T::BYTES as i64);
+        match address {
+            0 => T::ZERO,
+            _ => T::read(self, address.wrapping_add(offset as u64)),
+        }
+    }
+
+    /// `len` bytes at `address`; none if they are not readable or more than `most`.
+    fn bytes(&self, address: u64, len: i64, most: usize) -> Vec<u8> {
+        let Some(len) = usize::try_from(len).ok().filter(|len| *len <= most && address != 0) else {
+            return Vec::new();
+        };
+        let mut bytes = vec![0; len];
+        if self.read(address, &mut bytes) { bytes } else { Vec::new() }
+    }
+
+    /// The text at `address` up to its zero byte, at most `most` bytes of it.
+    fn text(&self, address: u64, most: u64) -> String {
+        let len = if address == 0 { 0 } else { self.text_len(address, most) };
+        let bytes = self.bytes(address, number::int(len), TEXT_BYTES_MAX);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// The longest text that is kept as state, in bytes.
+pub const TEXT_BYTES_MAX: usize = 16 << 20;
+
+/// Memory without anything in it.
+pub struct Nothing;
+
+impl Memory for Nothing {
+    fn read(&self, _address: u64, _into: &mut [u8]) -> bool {
+        false
+    }
+
+    fn text_len(&self, _address: u64, _most: u64) -> u64 {
+        0
+    }
+}
+
+/// For memory that is not a parameter's own.
+pub const NO_PARAM: u8 = 255;
+
+/// Hears what a command touches, in the order of its description.
+pub trait Observer {
+    /// The command reads (at enter) or wrote (at leave) `len` bytes at `address`, on behalf of
+    /// parameter `param`, or of none ([`NO_PARAM`]).
+    fn range(&mut self, param: u8, address: u64, len: u64);
+
+    /// A frame ended.
+    fn frame(&mut self) {}
+}
+
+/// Wants to know nothing.
+pub struct Ignore;
+
+impl Observer for Ignore {
+    fn range(&mut self, _param: u8, _address: u64, _len: u64) {}
+}
+
+/// A number as C stores it.
+pub trait Scalar: Copy {
+    const ZERO: Self;
+    const BYTES: usize;
+
+    /// The value at `address`; zero where nothing is readable.
+    fn read<M: Memory + ?Sized>(memory: &M, address: u64) -> Self;
+}
+
+macro_rules! scalar {
+    ($($ty:ty),*) => {$(
+        impl Scalar for $ty {
+            const ZERO: Self = 0 as $ty;
+            const BYTES: usize = size_of::<$ty>();
+
+            fn read<M: Memory + ?Sized>(memory: &M, address: u64) -> Self {
+                let mut bytes = [0; size_of::<$ty>()];
+                if memory.read(address, &mut bytes) { <$ty>::from_le_bytes(bytes) } else { Self::ZERO }
+            }
+        }
+    )*};
+}
+
+scalar!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Bytes from an address on.
+    pub struct Bytes(pub u64, pub Vec<u8>);
+
+    impl Memory for Bytes {
+        fn read(&self, address: u64, into: &mut [u8]) -> bool {
+            let from = address.checked_sub(self.0).and_then(|from| usize::try_from(from).ok());
+            let found = from.and_then(|from| self.1.get(from..)?.get(..into.len()));
+            found.map(|found| into.copy_from_slice(found)).is_some()
+        }
+
+        fn text_len(&self, address: u64, most: u64) -> u64 {
+            (0..most).take_while(|at| self.get::<u8>(address + at) != 0).count() as u64
+        }
+    }
+
+    #[test]
+    fn element_of_an_array_is_read_by_its_size() {
+        let memory = Bytes(0x1000, vec![1, 0, 0, 0, 2, 0, 0, 0]);
+        assert_eq!(memory.element::<u32>(0x1000, 1), 2);
+    }
+
+    #[test]
+    fn unreadable_memory_is_zero() {
+        let memory = Bytes(0x1000, vec![1, 2]);
+        assert_eq!(memory.element::<u32>(0x1000, 0), 0);
+        assert_eq!(memory.element::<u8>(0, 0x1001), 0);
+        assert!(memory.bytes(0x1000, 3, 64).is_empty());
+        assert!(memory.bytes(0x1000, -1, 64).is_empty());
+    }
+
+    #[test]
+    fn text_ends_at_its_zero_byte_or_at_the_limit() {
+        let memory = Bytes(0x1000, b"abc\0def".to_vec());
+        assert_eq!(memory.text(0x1000, 100), "abc");
+        assert_eq!(memory.text(0x1000, 2), "ab");
+        assert_eq!(memory.text(0, 100), "");
+    }
+}

@@ -1,0 +1,225 @@
+//! All objects of a kind that share their names.
+//!
+//! A deleted object loses its name and lives on for those who refer to it; only so many do, and the
+//! one deleted first goes first.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Release};
+
+use crate::reference::Ref;
+
+/// Deleted objects that are kept.
+const DELETED_MAX: usize = 4096;
+
+/// Objects by name and by reference.
+#[derive(Debug)]
+pub struct Objects<T> {
+    names: BTreeMap<u64, Ref<T>>,
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+    /// Objects without a name, the one that lost it first in front.
+    deleted: VecDeque<Ref<T>>,
+    /// Objects made so far, without 0 when it wraps.
+    made: u32,
+    /// Raised whenever a name changes its bearer, for the caches of a share group.
+    version: Option<Arc<AtomicU64>>,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    bearer: Ref<T>,
+    object: T,
+}
+
+impl<T> Default for Objects<T> {
+    fn default() -> Self {
+        Self {
+            names: BTreeMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            deleted: VecDeque::new(),
+            made: 0,
+            version: None,
+        }
+    }
+}
+
+impl<T: Default> Objects<T> {
+    /// A table whose changes of names raise `version`.
+    pub fn shared(version: &Arc<AtomicU64>) -> Self {
+        Self { version: Some(version.clone()), ..Self::default() }
+    }
+
+    /// A new object under `name`; one that had it is deleted. None for 0.
+    pub fn create(&mut self, name: u64) -> Ref<T> {
+        if name == 0 {
+            return Ref::NONE;
+        }
+        self.delete(name);
+        let Some(slot) = self.free.pop().or_else(|| u32::try_from(self.slots.len()).ok()) else {
+            return Ref::NONE;
+        };
+        self.made = self.made.wrapping_add(1).max(1);
+        let bearer = Ref::new(name, slot, self.made);
+        let made = Slot { bearer, object: T::default() };
+        match self.slots.get_mut(slot as usize) {
+            Some(reused) => *reused = made,
+            None => self.slots.push(made),
+        }
+        self.names.insert(name, bearer);
+        self.raise_version();
+        bearer
+    }
+
+    /// The object of that name, or none.
+    pub fn find(&self, name: u64) -> Ref<T> {
+        self.names.get(&name).copied().unwrap_or_default()
+    }
+
+    /// The object of that name, made if there is none. None for 0.
+    pub fn bind(&mut self, name: u64) -> Ref<T> {
+        match self.names.get(&name) {
+            Some(found) => *found,
+            None => self.create(name),
+        }
+    }
+
+    /// Takes the name away from its object, and says which that was.
+    pub fn delete(&mut self, name: u64) -> Ref<T> {
+        let Some(deleted) = self.names.remove(&name) else { return Ref::NONE };
+        self.deleted.push_back(deleted);
+        if self.deleted.len() > DELETED_MAX
+            && let Some(oldest) = self.deleted.pop_front()
+        {
+            self.forget(oldest);
+        }
+        self.raise_version();
+        deleted
+    }
+
+    fn forget(&mut self, object: Ref<T>) {
+        if let Some(slot) = self.slots.get_mut(object.slot()) {
+            *slot = Slot { bearer: Ref::NONE, object: T::default() };
+            self.free.push(object.slot() as u32);
+        }
+    }
+
+    fn raise_version(&self) {
+        if let Some(version) = &self.version {
+            // VERSION: pairs with the acquire in NameCache.
+            version.fetch_add(1, Release);
+        }
+    }
+
+    pub fn get(&self, object: Ref<T>) -> Option<&T> {
+        let slot = self.slots.get(object.slot())?;
+        (object.is_some() && slot.bearer == object).then_some(&slot.object)
+    }
+
+    pub fn get_mut(&mut self, object: Ref<T>) -> Option<&mut T> {
+        let slot = self.slots.get_mut(object.slot())?;
+        (object.is_some() && slot.bearer == object).then_some(&mut slot.object)
+    }
+
+    /// Objects that have a name, by it.
+    pub fn named(&self) -> impl Iterator<Item = (Ref<T>, &T)> {
+        self.names.values().filter_map(|object| Some((*object, self.get(*object)?)))
+    }
+
+    /// Objects that lost theirs, the oldest loss first.
+    pub fn deleted(&self) -> impl Iterator<Item = (Ref<T>, &T)> {
+        self.deleted.iter().filter_map(|object| Some((*object, self.get(*object)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type Table = Objects<u32>;
+
+    #[test]
+    fn deleted_object_lives_on_for_its_references() {
+        let mut table = Table::default();
+        let old = table.create(7);
+        *table.get_mut(old).unwrap() = 1;
+        assert_eq!(table.delete(7), old);
+        let new = table.create(7);
+        assert_ne!(old, new);
+        assert_eq!((table.get(old), table.get(new)), (Some(&1), Some(&0)));
+        assert_eq!(table.find(7), new);
+    }
+
+    #[test]
+    fn name_zero_has_no_object() {
+        let mut table = Table::default();
+        assert!(table.create(0).is_none());
+        assert!(table.bind(0).is_none());
+        assert_eq!(table.get(Ref::NONE), None);
+        table.create(1);
+        assert_eq!(table.get(Ref::NONE), None);
+    }
+
+    #[test]
+    fn only_so_many_deleted_objects_are_kept() {
+        let mut table = Table::default();
+        let first = table.create(1);
+        let count = DELETED_MAX as u64 + 1;
+        for name in 1..=count {
+            table.bind(name);
+            table.delete(name);
+        }
+        assert_eq!(table.deleted().count(), DELETED_MAX);
+        assert_eq!(table.get(first), None);
+        let reused = table.create(1);
+        assert_eq!(reused.slot(), first.slot());
+        assert_eq!((table.get(first), table.get(reused)), (None, Some(&0)));
+    }
+
+    #[test]
+    fn version_rises_with_every_name_that_changes_hands() {
+        let version = Arc::new(AtomicU64::new(0));
+        let mut table = Table::shared(&version);
+        let now = || version.load(std::sync::atomic::Ordering::Relaxed);
+        table.bind(1);
+        assert_eq!(now(), 1);
+        table.bind(1);
+        table.find(2);
+        table.delete(2);
+        assert_eq!(now(), 1);
+        table.delete(1);
+        assert_eq!(now(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn table_behaves_like_a_map_of_names(steps in prop::collection::vec((0..3, 0u64..6), 0..200)) {
+            let mut table = Table::default();
+            let mut model: BTreeMap<u64, Ref<u32>> = BTreeMap::new();
+            let mut all = Vec::new();
+            for (step, name) in steps {
+                match step {
+                    0 => {
+                        let made = table.create(name);
+                        if name != 0 { model.insert(name, made); all.push(made); }
+                    }
+                    1 => {
+                        let bound = table.bind(name);
+                        if name != 0 { prop_assert_eq!(*model.entry(name).or_insert(bound), bound); }
+                    }
+                    _ => { prop_assert_eq!(table.delete(name), model.remove(&name).unwrap_or_default()); }
+                }
+                prop_assert!(table.named().map(|(object, _)| object).eq(model.values().copied()));
+            }
+            prop_assert!(all.iter().all(|object| table.get(*object).is_some()));
+            all.sort_unstable();
+            all.dedup();
+            prop_assert!(all.len() <= table.named().count() + table.deleted().count());
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! State as a tree that tools can show.
+
+use std::collections::BTreeMap;
+
+use crate::objects::Objects;
+use crate::reference::Ref;
+
+/// A piece of state.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    /// No object, or an optional that is not there.
+    None,
+    Bool(bool),
+    Number(i64),
+    /// Unsigned 64 bits: a count that uses all of them.
+    Unsigned(u64),
+    Float(f64),
+    /// A value of an enum group of the registry: `GL` or `EGL`.
+    Enum {
+        group: &'static str,
+        value: u64,
+    },
+    /// One of the names that a description gives.
+    Named(&'static str),
+    /// An address in the program's memory.
+    Address(u64),
+    Handle(u64),
+    Text(String),
+    Bytes(Vec<u8>),
+    List(Vec<Value>),
+    /// Entries by key.
+    Map(Vec<(Value, Value)>),
+    /// Fields in the order of their declaration.
+    Record(Vec<(&'static str, Value)>),
+    /// An object by kind, name and what tells it from others of that name.
+    Object {
+        kind: &'static str,
+        name: u64,
+        serial: u32,
+    },
+}
+
+/// What can be shown.
+pub trait Describe {
+    fn describe(&self) -> Value;
+}
+
+/// A kind of object.
+pub trait Kind {
+    /// As the description calls it.
+    const NAME: &'static str;
+}
+
+macro_rules! whole_numbers {
+    ($($ty:ty),*) => {$(
+        impl Describe for $ty {
+            fn describe(&self) -> Value {
+                Value::Number(i64::from(*self))
+            }
+        }
+    )*};
+}
+
+whole_numbers!(u8, i8, u16, i16, u32, i32, i64);
+
+impl Describe for u64 {
+    fn describe(&self) -> Value {
+        i64::try_from(*self).map_or(Value::Unsigned(*self), Value::Number)
+    }
+}
+
+impl Describe for bool {
+    fn describe(&self) -> Value {
+        Value::Bool(*self)
+    }
+}
+
+impl Describe for f32 {
+    fn describe(&self) -> Value {
+        Value::Float(f64::from(*self))
+    }
+}
+
+impl Describe for f64 {
+    fn describe(&self) -> Value {
+        Value::Float(*self)
+    }
+}
+
+impl Describe for String {
+    fn describe(&self) -> Value {
+        Value::Text(self.clone())
+    }
+}
+
+impl<T: Kind> Describe for Ref<T> {
+    fn describe(&self) -> Value {
+        match self.is_some() {
+            true => Value::Object { kind: T::NAME, name: self.name(), serial: self.serial() },
+            false => Value::None,
+        }
+    }
+}
+
+/// All objects of a kind: first those that have a name, then those that lost theirs.
+pub fn objects<T: Kind + Describe + Default>(objects: &Objects<T>) -> Value {
+    let named = objects.named().map(|found| (found, false));
+    let deleted = objects.deleted().map(|found| (found, true));
+    let entries = named.chain(deleted).map(|((object, state), is_deleted)| {
+        let mut fields = match state.describe() {
+            Value::Record(fields) => fields,
+            other => vec![("value", other)],
+        };
+        if is_deleted {
+            fields.insert(0, ("deleted", Value::Bool(true)));
+        }
+        (object.describe(), Value::Record(fields))
+    });
+    Value::Map(entries.collect())
+}
+
+/// A list or array, each element shown by `element`.
+pub fn list<T>(elements: &[T], element: impl Fn(&T) -> Value) -> Value {
+    Value::List(elements.iter().map(element).collect())
+}
+
+/// A map, its keys and values shown by `key` and `value`.
+pub fn map<K, V>(
+    entries: &BTreeMap<K, V>,
+    key: impl Fn(&K) -> Value,
+    value: impl Fn(&V) -> Value,
+) -> Value {
+    Value::Map(entries.iter().map(|(k, v)| (key(k), value(v))).collect())
+}
+
+/// An optional, shown by `inner` where it is there.
+pub fn optional<T>(value: &Option<T>, inner: impl Fn(&T) -> Value) -> Value {
+    value.as_ref().map_or(Value::None, inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Toy {
+        size: u32,
+    }
+
+    impl Kind for Toy {
+        const NAME: &'static str = "Toy";
+    }
+
+    impl Describe for Toy {
+        fn describe(&self) -> Value {
+            Value::Record(vec![("size", self.size.describe())])
+        }
+    }
+
+    #[test]
+    fn deleted_objects_come_last_and_say_so() {
+        let mut toys = Objects::<Toy>::default();
+        let old = toys.create(2);
+        toys.delete(2);
+        let new = toys.create(2);
+        let size = |size| ("size", Value::Number(size));
+        assert_eq!(
+            objects(&toys),
+            Value::Map(vec![
+                (new.describe(), Value::Record(vec![size(0)])),
+                (old.describe(), Value::Record(vec![("deleted", Value::Bool(true)), size(0)])),
+            ])
+        );
+    }
+
+    #[test]
+    fn number_beyond_the_signed_ones_keeps_its_value() {
+        assert_eq!(u64::MAX.describe(), Value::Unsigned(u64::MAX));
+        assert_eq!(7u64.describe(), Value::Number(7));
+    }
+}
