@@ -30,7 +30,7 @@ pub use cache::NameCache;
 pub use extensions::Extensions;
 pub use generated::fields::*;
 pub use group::Group;
-pub use memory::{Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar};
+pub use memory::{Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values};
 pub use objects::Objects;
 pub use process::Process;
 pub use reference::Ref;

@@ -12,7 +12,10 @@ pub trait Memory {
     /// Length in bytes of the text at `address` up to its zero byte, at most `most`; 0 where nothing
     /// is readable.
     fn text_len(&self, address: u64, most: u64) -> u64;
+}
 
+/// What memory holds, by type.
+pub trait Values: Memory {
     /// The value at `address`; zero where nothing is readable.
     fn get<T: Scalar>(&self, address: u64) -> T {
         T::read(self, address)
@@ -43,6 +46,8 @@ pub trait Memory {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
+
+impl<M: Memory + ?Sized> Values for M {}
 
 /// The longest text that is kept as state, in bytes.
 pub const TEXT_BYTES_MAX: usize = 16 << 20;
