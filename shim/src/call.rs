@@ -1,7 +1,8 @@
-//! One recorded command, from its enter record to its return: the path every handler shares.
+//! One recorded command, from its beginning to its return: the path every handler shares.
 //!
-//! No allocation, no lock, no system call unless a ring is full. A handler that gets no [`Call`]
-//! hands the command straight to the driver.
+//! First it is decided whether the command is recorded at all ([`Call::begin`]), then its memory is
+//! looked at, then the enter record is reserved. No allocation, no lock, no system call unless a ring
+//! is full. A handler that gets no [`Call`] hands the command straight to the driver.
 
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::compiler_fence;
@@ -18,8 +19,15 @@ use crate::tls::words;
 /// Records up to this payload size are written without looking for chunks, in bytes.
 const SMALL_PAYLOAD_BYTES: u64 = 4096;
 
-/// An enter record that is being written.
+/// A command that is recorded, before its enter record.
+#[must_use = "a command that is begun goes on with its enter record"]
 pub struct Call {
+    thread: &'static mut Thread,
+    id: u16,
+}
+
+/// An enter record that is being written.
+pub struct Entering {
     thread: &'static mut Thread,
     record: Reservation,
 }
@@ -30,76 +38,85 @@ pub struct InFlight {
 }
 
 impl Call {
-    /// Starts the enter record of command `id`. `None`: nothing is recorded, pass the command on.
+    /// Takes the thread for command `id`. `None`: it is not recorded, pass it on.
     ///
     /// # Safety
-    /// Called by a handler in the program's thread, with `payload_bytes` that the handler fills.
+    /// Called by a handler in the program's thread, which reserves the enter record next.
     #[inline(always)]
-    pub unsafe fn enter(id: u16, flags: u16, payload_bytes: u32) -> Option<Call> {
+    pub unsafe fn begin(id: u16) -> Option<Call> {
         // SAFETY: the caller is a handler.
         let thread = unsafe { begin(id) }?;
-        // SAFETY: passed on.
-        unsafe { Call::reserve(thread, id, flags, payload_bytes) }
+        Some(Call { thread, id })
     }
 
-    /// As [`Call::enter`], with room for a fixed part of `fixed_bytes` and the observations.
+    #[expect(dead_code, reason = "so far every extent is a slot's")]
+    /// The command reads `len` bytes at `address`, which is what the parameter of index `param`
+    /// points at; 255: no parameter. They are looked at when the enter record is reserved with
+    /// [`Call::reserve_observing`], and need not be readable.
+    pub fn range(&mut self, param: u8, address: u64, len: u64) {
+        self.thread.add_range(param, address, len);
+    }
+
+    /// Room for an enter record without observations. `None`: there is none, pass the command on.
     ///
     /// # Safety
-    /// As for [`Call::enter`]; the observations are readable.
+    /// `payload_bytes` are what the handler fills; no ranges were named.
     #[inline(always)]
-    pub unsafe fn enter_observing<const N: usize>(
-        id: u16,
+    pub unsafe fn reserve(self, flags: u16, payload_bytes: u32) -> Option<Entering> {
+        let header = Header::new(self.id, flags, HEADER_LEN + payload_bytes);
+        // SAFETY: `begin` gave the thread to this call.
+        let Some(record) = (unsafe { self.thread.reserve(header) }) else {
+            end(self.thread);
+            return None;
+        };
+        Some(Entering { thread: self.thread, record })
+    }
+
+    /// As [`Call::reserve`], with room for a fixed part of `fixed_bytes`, the observations, and the
+    /// ranges that were named.
+    ///
+    /// # Safety
+    /// `fixed_bytes` are what the handler fills; the observations are readable.
+    #[inline(always)]
+    pub unsafe fn reserve_observing<const N: usize>(
+        self,
         flags: u16,
         fixed_bytes: u32,
         reads: &[Observation; N],
-    ) -> Option<Call> {
+    ) -> Option<Entering> {
         let payload_bytes = payload_span(fixed_bytes, reads, u64::MAX);
-        if payload_bytes <= SMALL_PAYLOAD_BYTES {
+        if payload_bytes <= SMALL_PAYLOAD_BYTES && !self.thread.has_ranges() {
             // SAFETY: passed on.
-            unsafe { Call::enter(id, flags, payload_bytes as u32) }
+            unsafe { self.reserve(flags, payload_bytes as u32) }
         } else {
             // SAFETY: passed on.
-            unsafe { Call::enter_large(id, flags, fixed_bytes, reads) }
+            unsafe { self.reserve_large(flags, fixed_bytes, reads) }
         }
     }
 
-    /// Sends what is too large for one record ahead, then starts the enter record.
+    /// Sends what is too large for one record ahead, then reserves the enter record.
     #[cold]
     #[inline(never)]
-    unsafe fn enter_large(
-        id: u16,
+    unsafe fn reserve_large(
+        self,
         flags: u16,
         fixed_bytes: u32,
         reads: &[Observation],
-    ) -> Option<Call> {
-        // SAFETY: the caller is a handler.
-        let thread = unsafe { begin(id) }?;
+    ) -> Option<Entering> {
         // SAFETY: the observations are readable, as the caller says.
-        if !unsafe { send_chunks(thread, reads) } {
-            end(thread);
+        if !unsafe { send_chunks(self.thread, reads) } {
+            self.thread.forget_ranges();
+            end(self.thread);
             return None;
         }
-        let payload_bytes = payload_span(fixed_bytes, reads, thread.inline_max_bytes);
+        let payload_bytes = payload_span(fixed_bytes, reads, self.thread.inline_max_bytes);
+        let payload_bytes = self.thread.stage_ranges(payload_bytes);
         // SAFETY: passed on.
-        unsafe { Call::reserve(thread, id, flags, payload_bytes as u32) }
+        unsafe { self.reserve(flags, payload_bytes as u32) }
     }
+}
 
-    #[inline(always)]
-    unsafe fn reserve(
-        thread: &'static mut Thread,
-        id: u16,
-        flags: u16,
-        payload_bytes: u32,
-    ) -> Option<Call> {
-        let header = Header::new(id, flags, HEADER_LEN + payload_bytes);
-        // SAFETY: `begin` gave the thread to this call.
-        let Some(record) = (unsafe { thread.reserve(header) }) else {
-            end(thread);
-            return None;
-        };
-        Some(Call { thread, record })
-    }
-
+impl Entering {
     /// Clears the word at `offset`, which the arguments do not fill.
     ///
     /// # Safety
@@ -135,10 +152,10 @@ impl Call {
         InFlight { thread: self.thread }
     }
 
-    /// Writes the observations behind the fixed part and publishes.
+    /// Writes the observations and ranges behind the fixed part and publishes.
     ///
     /// # Safety
-    /// As for [`Call::publish`]; `reads` are those given to [`Call::enter_observing`].
+    /// As for [`Entering::publish`]; `reads` are those given to [`Call::reserve_observing`].
     #[inline(always)]
     pub unsafe fn publish_observing<const N: usize>(
         self,
@@ -153,6 +170,12 @@ impl Call {
 }
 
 impl InFlight {
+    #[expect(dead_code, reason = "so far every extent is a slot's")]
+    /// The command wrote `len` bytes at `address`: as [`Call::range`], for the leave record.
+    pub fn range(&mut self, param: u8, address: u64, len: u64) {
+        self.thread.add_range(param, address, len);
+    }
+
     /// The driver has returned and there is nothing to tell.
     ///
     /// # Safety
@@ -181,7 +204,10 @@ impl InFlight {
             // says that they are missing.
             unsafe { send_chunks(self.thread, writes) };
         }
-        let payload_bytes = payload_span(fixed_bytes, writes, self.thread.inline_max_bytes);
+        let mut payload_bytes = payload_span(fixed_bytes, writes, self.thread.inline_max_bytes);
+        if self.thread.has_ranges() {
+            payload_bytes = self.thread.stage_ranges(payload_bytes);
+        }
         let header = Header::new(id, flags | LEAVE, HEADER_LEN + payload_bytes as u32);
         // SAFETY: this call has the thread since `begin`.
         if let Some(record) = unsafe { self.thread.reserve(header) } {
@@ -244,7 +270,7 @@ fn payload_span(fixed_bytes: u32, observations: &[Observation], inline_max_bytes
 
 #[inline(always)]
 unsafe fn write_observations(
-    thread: &Thread,
+    thread: &mut Thread,
     payload: *mut u8,
     fixed_bytes: usize,
     observations: &[Observation],
@@ -254,6 +280,10 @@ unsafe fn write_observations(
     for seen in observations {
         // SAFETY: the reservation has each observation's span.
         out = unsafe { seen.write(out, thread.inline_max_bytes) };
+    }
+    if thread.has_ranges() {
+        // SAFETY: the reservation has the staged ranges too, behind the observations.
+        unsafe { thread.write_ranges(out) };
     }
 }
 

@@ -233,8 +233,10 @@ fn put_hooks_back(connection: &Connection) {
 fn write_capture_end(reason: u32) {
     let limit = CAPTURE.frame_limit.load(Relaxed);
     let frames = CAPTURE.frames.load(Relaxed).min(if limit == 0 { u64::MAX } else { limit });
-    // SAFETY: in a thread of the program; the payload is 16 bytes.
-    let Some(call) = (unsafe { Call::enter(CAPTURE_END, 0, 16) }) else { return };
+    // SAFETY: in a thread of the program.
+    let Some(call) = (unsafe { Call::begin(CAPTURE_END) }) else { return };
+    // SAFETY: the payload's two words are written below.
+    let Some(call) = (unsafe { call.reserve(0, 16) }) else { return };
     // SAFETY: the first word.
     unsafe { call.put(0, u64::from(reason)) };
     // SAFETY: the second word.

@@ -18,6 +18,8 @@ use crate::connection::Connection;
 use crate::errno::ErrnoGuard;
 use crate::generated::ids;
 use crate::process;
+use crate::ranges::Ranges;
+use crate::scratch::Scratch;
 use crate::tls::{Words, words};
 
 /// A thread's ready word when its GL commands pass unrecorded: its context is not of OpenGL ES.
@@ -43,6 +45,9 @@ pub struct Thread {
     epoch: u64,
     connection: *const Connection,
     gap: Gap,
+    pub ranges: Ranges,
+    /// Null until it is needed.
+    scratch: *mut Scratch,
 }
 
 /// Commands that were not recorded, until there is room to say so.
@@ -125,6 +130,17 @@ impl Thread {
 
     fn released(&self) -> u64 {
         self.producer.slot().map_or(0, Slot::released_untrusted)
+    }
+
+    /// The thread's working memory, mapped at its first use; `None`: there is no memory for it.
+    ///
+    /// The reference is good for the command that is on its way, and is the only one.
+    pub fn scratch(&mut self) -> Option<&'static mut Scratch> {
+        if self.scratch.is_null() {
+            self.scratch = Scratch::map()?.as_ptr();
+        }
+        // SAFETY: mapped until the thread retires, and this thread's alone.
+        unsafe { self.scratch.as_mut() }
     }
 
     /// Counts a record that is not written.
@@ -362,6 +378,8 @@ unsafe extern "C" fn retire(state: *mut libc::c_void) {
         return;
     }
     words.thread = ptr::null_mut();
+    // SAFETY: the thread's own; no command of it is on its way.
+    unsafe { Scratch::unmap(core::mem::replace(&mut thread.scratch, ptr::null_mut())) };
     thread.producer.retire();
 }
 

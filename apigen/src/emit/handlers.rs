@@ -123,12 +123,13 @@ fn handler(function: &Function) -> String {
 
 fn plain_body(function: &Function) -> TokenStream {
     let parts = Parts::new(function);
-    let Parts { reads, enter, puts, publish, drive, leave, .. } = &parts;
+    let Parts { begin, reads, reserve, puts, publish, drive, leave, .. } = &parts;
     let pass_on = &parts.call_driver;
     let result = function.result.as_ref().map(|_| quote!(result));
     quote! {
+        let Some(call) = #begin else { return #pass_on };
         #reads
-        let Some(call) = #enter else { return #pass_on };
+        let Some(call) = #reserve else { return #pass_on };
         #puts
         let call = #publish;
         #drive
@@ -140,16 +141,19 @@ fn plain_body(function: &Function) -> TokenStream {
 /// Hooked commands always leave: the hook runs when the driver has returned.
 fn hooked_body(function: &Function) -> TokenStream {
     let parts = Parts::new(function);
-    let Parts { reads, enter, puts, publish, drive, leave, .. } = &parts;
+    let Parts { begin, reads, reserve, puts, publish, drive, leave, .. } = &parts;
     let pass_on = &parts.call_driver;
     let hook = ident(&function.name);
     let arguments = function.params.iter().map(|param| ident(&param.ident));
     let result = function.result.as_ref().map(|_| quote!(, result));
     quote! {
         let Some(scope) = hooks::enter() else { return #pass_on };
-        #reads
-        let call = #enter;
-        let call = call.map(|call| { #puts #publish });
+        let call = #begin.and_then(|call| {
+            #reads
+            let call = #reserve?;
+            #puts
+            Some(#publish)
+        });
         #drive
         if let Some(call) = call { #leave }
         hooks::#hook(&scope #(, #arguments)* #result)
@@ -158,10 +162,12 @@ fn hooked_body(function: &Function) -> TokenStream {
 
 /// What handlers of both shapes are made of.
 struct Parts {
+    /// An expression of type `Option<Call>`.
+    begin: TokenStream,
     /// `let reads = …;` if anything is.
     reads: TokenStream,
-    /// An expression of type `Option<Call>`.
-    enter: TokenStream,
+    /// An expression that makes `call` an `Option<Entering>`.
+    reserve: TokenStream,
     puts: TokenStream,
     /// An expression that publishes `call`.
     publish: TokenStream,
@@ -187,14 +193,14 @@ impl Parts {
         });
         let arguments = function.params.iter().map(|param| ident(&param.ident));
         let call_driver = quote!(driver(#(#arguments),*));
-        let (reads, enter, publish) = if observed.is_empty() {
-            let enter = quote!(Call::enter(#id, #enter_flags, #fixed));
-            (quote!(), enter, quote!(call.publish()))
+        let (reads, reserve, publish) = if observed.is_empty() {
+            let reserve = quote!(call.reserve(#enter_flags, #fixed));
+            (quote!(), reserve, quote!(call.publish()))
         } else {
             let padded = Literal::u16_unsuffixed(function.fixed_len.next_multiple_of(8));
             (
                 quote!(let reads = [#(#observed),*];),
-                quote!(Call::enter_observing(#id, #enter_flags, #fixed, &reads)),
+                quote!(call.reserve_observing(#enter_flags, #fixed, &reads)),
                 quote!(call.publish_observing(#padded, &reads)),
             )
         };
@@ -204,7 +210,8 @@ impl Parts {
         };
         let leave = if function.leaves() { leave(function) } else { quote!(call.finish();) };
         let puts = quote!(#(#clears)* #(#puts)*);
-        Self { reads, enter, puts, publish, call_driver, drive, leave }
+        let begin = quote!(Call::begin(#id));
+        Self { begin, reads, reserve, puts, publish, call_driver, drive, leave }
     }
 }
 

@@ -24,11 +24,11 @@ use crate::observe;
 pub unsafe extern "C" fn eglBindAPI(api: u32) -> u32 {
     let driver: unsafe extern "C" fn(u32) -> u32 = driver!(EGL_BIND_API);
     let Some(scope) = hooks::enter() else { return driver(api) };
-    let call = Call::enter(EGL_BIND_API, EFFECT | LEAVES, 4);
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_BIND_API).and_then(|call| {
+        let call = call.reserve(EFFECT | LEAVES, 4)?;
         call.clear(0);
         call.put(0, api);
-        call.publish()
+        Some(call.publish())
     });
     let result = driver(api);
     if let Some(call) = call {
@@ -44,9 +44,8 @@ pub unsafe extern "C" fn eglBindTexImage(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
         driver!(EGL_BIND_TEX_IMAGE);
-    let Some(call) = Call::enter(EGL_BIND_TEX_IMAGE, LEAVES, 20) else {
-        return driver(dpy, surface, buffer);
-    };
+    let Some(call) = Call::begin(EGL_BIND_TEX_IMAGE) else { return driver(dpy, surface, buffer) };
+    let Some(call) = call.reserve(LEAVES, 20) else { return driver(dpy, surface, buffer) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
@@ -60,9 +59,8 @@ pub unsafe extern "C" fn eglBindTexImage(
 pub unsafe extern "C" fn eglBindWaylandDisplayWL(dpy: *mut c_void, display: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_BIND_WAYLAND_DISPLAY_WL);
-    let Some(call) = Call::enter(EGL_BIND_WAYLAND_DISPLAY_WL, EFFECT | LEAVES, 16) else {
-        return driver(dpy, display);
-    };
+    let Some(call) = Call::begin(EGL_BIND_WAYLAND_DISPLAY_WL) else { return driver(dpy, display) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, display) };
     call.put(0, dpy);
     call.put(8, display);
     let call = call.publish();
@@ -85,8 +83,11 @@ pub unsafe extern "C" fn eglChooseConfig(
         i32,
         *mut i32,
     ) -> u32 = driver!(EGL_CHOOSE_CONFIG);
+    let Some(call) = Call::begin(EGL_CHOOSE_CONFIG) else {
+        return driver(dpy, attrib_list, configs, config_size, num_config);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CHOOSE_CONFIG, EFFECT | LEAVES, 40, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
         return driver(dpy, attrib_list, configs, config_size, num_config);
     };
     call.clear(24);
@@ -116,9 +117,11 @@ pub unsafe extern "C" fn eglClientSignalSyncEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
         driver!(EGL_CLIENT_SIGNAL_SYNC_EXT);
+    let Some(call) = Call::begin(EGL_CLIENT_SIGNAL_SYNC_EXT) else {
+        return driver(dpy, sync, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CLIENT_SIGNAL_SYNC_EXT, EFFECT | LEAVES, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
         return driver(dpy, sync, attrib_list);
     };
     call.put(0, dpy);
@@ -138,9 +141,10 @@ pub unsafe extern "C" fn eglClientWaitSync(
 ) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 =
         driver!(EGL_CLIENT_WAIT_SYNC);
-    let Some(call) = Call::enter(EGL_CLIENT_WAIT_SYNC, LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_CLIENT_WAIT_SYNC) else {
         return driver(dpy, sync, flags, timeout);
     };
+    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, sync, flags, timeout) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
@@ -160,9 +164,10 @@ pub unsafe extern "C" fn eglClientWaitSyncKHR(
 ) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 =
         driver!(EGL_CLIENT_WAIT_SYNC_KHR);
-    let Some(call) = Call::enter(EGL_CLIENT_WAIT_SYNC_KHR, LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_CLIENT_WAIT_SYNC_KHR) else {
         return driver(dpy, sync, flags, timeout);
     };
+    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, sync, flags, timeout) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
@@ -177,9 +182,10 @@ pub unsafe extern "C" fn eglClientWaitSyncKHR(
 pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, timeout: u64) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, u64) -> i32 =
         driver!(EGL_CLIENT_WAIT_SYNC_NV);
-    let Some(call) = Call::enter(EGL_CLIENT_WAIT_SYNC_NV, LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_CLIENT_WAIT_SYNC_NV) else {
         return driver(sync, flags, timeout);
     };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
     call.clear(8);
     call.put(0, sync);
     call.put(8, flags);
@@ -192,9 +198,10 @@ pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, time
 
 pub unsafe extern "C" fn eglCompositorBindTexWindowEXT(external_win_id: i32) -> u32 {
     let driver: unsafe extern "C" fn(i32) -> u32 = driver!(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT);
-    let Some(call) = Call::enter(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT, EFFECT | LEAVES, 4) else {
+    let Some(call) = Call::begin(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT) else {
         return driver(external_win_id);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(external_win_id) };
     call.clear(0);
     call.put(0, external_win_id);
     let call = call.publish();
@@ -210,13 +217,11 @@ pub unsafe extern "C" fn eglCompositorSetContextAttributesEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(i32, *const i32, i32) -> u32 =
         driver!(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT);
+    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT) else {
+        return driver(external_ref_id, context_attributes, num_entries);
+    };
     let reads = [observe::array(context_attributes, num_entries as i64, 4)];
-    let Some(call) = Call::enter_observing(
-        EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT,
-        EFFECT | LEAVES,
-        20,
-        &reads,
-    ) else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &reads) else {
         return driver(external_ref_id, context_attributes, num_entries);
     };
     call.clear(0);
@@ -236,10 +241,11 @@ pub unsafe extern "C" fn eglCompositorSetContextListEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*const i32, i32) -> u32 =
         driver!(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT);
+    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT) else {
+        return driver(external_ref_ids, num_entries);
+    };
     let reads = [observe::array(external_ref_ids, num_entries as i64, 4)];
-    let Some(call) =
-        Call::enter_observing(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT, EFFECT | LEAVES, 12, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 12, &reads) else {
         return driver(external_ref_ids, num_entries);
     };
     call.clear(8);
@@ -257,7 +263,10 @@ pub unsafe extern "C" fn eglCompositorSetSizeEXT(
     height: i32,
 ) -> u32 {
     let driver: unsafe extern "C" fn(i32, i32, i32) -> u32 = driver!(EGL_COMPOSITOR_SET_SIZE_EXT);
-    let Some(call) = Call::enter(EGL_COMPOSITOR_SET_SIZE_EXT, EFFECT | LEAVES, 12) else {
+    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_SIZE_EXT) else {
+        return driver(external_win_id, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else {
         return driver(external_win_id, width, height);
     };
     call.clear(8);
@@ -277,13 +286,11 @@ pub unsafe extern "C" fn eglCompositorSetWindowAttributesEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(i32, *const i32, i32) -> u32 =
         driver!(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT);
+    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT) else {
+        return driver(external_win_id, window_attributes, num_entries);
+    };
     let reads = [observe::array(window_attributes, num_entries as i64, 4)];
-    let Some(call) = Call::enter_observing(
-        EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT,
-        EFFECT | LEAVES,
-        20,
-        &reads,
-    ) else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &reads) else {
         return driver(external_win_id, window_attributes, num_entries);
     };
     call.clear(0);
@@ -304,10 +311,11 @@ pub unsafe extern "C" fn eglCompositorSetWindowListEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(i32, *const i32, i32) -> u32 =
         driver!(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT);
+    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT) else {
+        return driver(external_ref_id, external_win_ids, num_entries);
+    };
     let reads = [observe::array(external_win_ids, num_entries as i64, 4)];
-    let Some(call) =
-        Call::enter_observing(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT, EFFECT | LEAVES, 20, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &reads) else {
         return driver(external_ref_id, external_win_ids, num_entries);
     };
     call.clear(0);
@@ -323,7 +331,10 @@ pub unsafe extern "C" fn eglCompositorSetWindowListEXT(
 
 pub unsafe extern "C" fn eglCompositorSwapPolicyEXT(external_win_id: i32, policy: i32) -> u32 {
     let driver: unsafe extern "C" fn(i32, i32) -> u32 = driver!(EGL_COMPOSITOR_SWAP_POLICY_EXT);
-    let Some(call) = Call::enter(EGL_COMPOSITOR_SWAP_POLICY_EXT, EFFECT | LEAVES, 8) else {
+    let Some(call) = Call::begin(EGL_COMPOSITOR_SWAP_POLICY_EXT) else {
+        return driver(external_win_id, policy);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else {
         return driver(external_win_id, policy);
     };
     call.put(0, external_win_id);
@@ -341,9 +352,8 @@ pub unsafe extern "C" fn eglCopyBuffers(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
         driver!(EGL_COPY_BUFFERS);
-    let Some(call) = Call::enter(EGL_COPY_BUFFERS, EFFECT | LEAVES, 24) else {
-        return driver(dpy, surface, target);
-    };
+    let Some(call) = Call::begin(EGL_COPY_BUFFERS) else { return driver(dpy, surface, target) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, surface, target) };
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, target);
@@ -368,14 +378,14 @@ pub unsafe extern "C" fn eglCreateContext(
     let Some(scope) = hooks::enter() else {
         return driver(dpy, config, share_context, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let call = Call::enter_observing(EGL_CREATE_CONTEXT, LEAVES, 32, &reads);
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_CREATE_CONTEXT).and_then(|call| {
+        let reads = [observe::attributes_i32(attrib_list)];
+        let call = call.reserve_observing(LEAVES, 32, &reads)?;
         call.put(0, dpy);
         call.put(8, config);
         call.put(16, share_context);
         call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
+        Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, config, share_context, attrib_list);
     if let Some(call) = call {
@@ -390,8 +400,11 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_DRM_IMAGE_MESA);
+    let Some(call) = Call::begin(EGL_CREATE_DRM_IMAGE_MESA) else {
+        return driver(dpy, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_DRM_IMAGE_MESA, LEAVES, 16, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
         return driver(dpy, attrib_list);
     };
     call.put(0, dpy);
@@ -409,8 +422,11 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_FENCE_SYNC_NV);
+    let Some(call) = Call::begin(EGL_CREATE_FENCE_SYNC_NV) else {
+        return driver(dpy, condition, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_FENCE_SYNC_NV, LEAVES, 24, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
         return driver(dpy, condition, attrib_list);
     };
     call.clear(8);
@@ -437,8 +453,11 @@ pub unsafe extern "C" fn eglCreateImage(
         *mut c_void,
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_IMAGE);
+    let Some(call) = Call::begin(EGL_CREATE_IMAGE) else {
+        return driver(dpy, ctx, target, buffer, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_IMAGE, LEAVES, 40, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 40, &reads) else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
     call.clear(16);
@@ -467,8 +486,11 @@ pub unsafe extern "C" fn eglCreateImageKHR(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_IMAGE_KHR);
+    let Some(call) = Call::begin(EGL_CREATE_IMAGE_KHR) else {
+        return driver(dpy, ctx, target, buffer, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_IMAGE_KHR, LEAVES, 40, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 40, &reads) else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
     call.clear(16);
@@ -488,12 +510,11 @@ pub unsafe extern "C" fn eglCreateNativeClientBufferANDROID(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*const i32) -> *mut c_void =
         driver!(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID);
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) =
-        Call::enter_observing(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID, LEAVES, 8, &reads)
-    else {
+    let Some(call) = Call::begin(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID) else {
         return driver(attrib_list);
     };
+    let reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 8, &reads) else { return driver(attrib_list) };
     call.put(0, attrib_list);
     let call = call.publish_observing(8, &reads);
     let result = driver(attrib_list);
@@ -515,10 +536,11 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER);
+    let Some(call) = Call::begin(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER) else {
+        return driver(dpy, buftype, buffer, config, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) =
-        Call::enter_observing(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER, LEAVES, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(LEAVES, 40, &reads) else {
         return driver(dpy, buftype, buffer, config, attrib_list);
     };
     call.clear(8);
@@ -540,8 +562,11 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_PBUFFER_SURFACE);
+    let Some(call) = Call::begin(EGL_CREATE_PBUFFER_SURFACE) else {
+        return driver(dpy, config, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_PBUFFER_SURFACE, LEAVES, 24, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
         return driver(dpy, config, attrib_list);
     };
     call.put(0, dpy);
@@ -565,8 +590,11 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PIXMAP_SURFACE);
+    let Some(call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE) else {
+        return driver(dpy, config, pixmap, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_PIXMAP_SURFACE, LEAVES, 32, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
         return driver(dpy, config, pixmap, attrib_list);
     };
     call.put(0, dpy);
@@ -586,9 +614,10 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void =
         driver!(EGL_CREATE_PIXMAP_SURFACE_HI);
-    let Some(call) = Call::enter(EGL_CREATE_PIXMAP_SURFACE_HI, LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE_HI) else {
         return driver(dpy, config, pixmap);
     };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver(dpy, config, pixmap) };
     call.put(0, dpy);
     call.put(8, config);
     call.put(16, pixmap);
@@ -610,9 +639,11 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
         *mut c_void,
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE);
+    let Some(call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE) else {
+        return driver(dpy, config, native_pixmap, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_PLATFORM_PIXMAP_SURFACE, LEAVES, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
     call.put(0, dpy);
@@ -637,10 +668,11 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT);
+    let Some(call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) else {
+        return driver(dpy, config, native_pixmap, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) =
-        Call::enter_observing(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT, LEAVES, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
     call.put(0, dpy);
@@ -665,9 +697,11 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
         *mut c_void,
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE);
+    let Some(call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE) else {
+        return driver(dpy, config, native_window, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_PLATFORM_WINDOW_SURFACE, LEAVES, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
         return driver(dpy, config, native_window, attrib_list);
     };
     call.put(0, dpy);
@@ -692,10 +726,11 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT);
+    let Some(call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) else {
+        return driver(dpy, config, native_window, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) =
-        Call::enter_observing(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT, LEAVES, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
         return driver(dpy, config, native_window, attrib_list);
     };
     call.put(0, dpy);
@@ -714,8 +749,11 @@ pub unsafe extern "C" fn eglCreateStreamAttribKHR(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_STREAM_ATTRIB_KHR);
+    let Some(call) = Call::begin(EGL_CREATE_STREAM_ATTRIB_KHR) else {
+        return driver(dpy, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_STREAM_ATTRIB_KHR, LEAVES, 16, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
         return driver(dpy, attrib_list);
     };
     call.put(0, dpy);
@@ -732,9 +770,10 @@ pub unsafe extern "C" fn eglCreateStreamFromFileDescriptorKHR(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, i32) -> *mut c_void =
         driver!(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR);
-    let Some(call) = Call::enter(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR, LEAVES, 12) else {
+    let Some(call) = Call::begin(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR) else {
         return driver(dpy, file_descriptor);
     };
+    let Some(call) = call.reserve(LEAVES, 12) else { return driver(dpy, file_descriptor) };
     call.clear(8);
     call.put(0, dpy);
     call.put(8, file_descriptor);
@@ -750,8 +789,9 @@ pub unsafe extern "C" fn eglCreateStreamKHR(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_STREAM_KHR);
+    let Some(call) = Call::begin(EGL_CREATE_STREAM_KHR) else { return driver(dpy, attrib_list) };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_STREAM_KHR, LEAVES, 16, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
         return driver(dpy, attrib_list);
     };
     call.put(0, dpy);
@@ -774,10 +814,11 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR);
+    let Some(call) = Call::begin(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR) else {
+        return driver(dpy, config, stream, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) =
-        Call::enter_observing(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR, LEAVES, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
         return driver(dpy, config, stream, attrib_list);
     };
     call.put(0, dpy);
@@ -798,8 +839,11 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_STREAM_SYNC_NV);
+    let Some(call) = Call::begin(EGL_CREATE_STREAM_SYNC_NV) else {
+        return driver(dpy, stream, r#type, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_STREAM_SYNC_NV, LEAVES, 32, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
         return driver(dpy, stream, r#type, attrib_list);
     };
     call.clear(16);
@@ -820,8 +864,9 @@ pub unsafe extern "C" fn eglCreateSync(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_SYNC);
+    let Some(call) = Call::begin(EGL_CREATE_SYNC) else { return driver(dpy, r#type, attrib_list) };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_SYNC, LEAVES, 24, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
         return driver(dpy, r#type, attrib_list);
     };
     call.clear(8);
@@ -841,8 +886,11 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_SYNC64_KHR);
+    let Some(call) = Call::begin(EGL_CREATE_SYNC64_KHR) else {
+        return driver(dpy, r#type, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_SYNC64_KHR, LEAVES, 24, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
         return driver(dpy, r#type, attrib_list);
     };
     call.clear(8);
@@ -862,8 +910,11 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_SYNC_KHR);
+    let Some(call) = Call::begin(EGL_CREATE_SYNC_KHR) else {
+        return driver(dpy, r#type, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_SYNC_KHR, LEAVES, 24, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
         return driver(dpy, r#type, attrib_list);
     };
     call.clear(8);
@@ -882,9 +933,10 @@ pub unsafe extern "C" fn eglCreateWaylandBufferFromImageWL(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void =
         driver!(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL);
-    let Some(call) = Call::enter(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL, LEAVES, 16) else {
+    let Some(call) = Call::begin(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL) else {
         return driver(dpy, image);
     };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, image) };
     call.put(0, dpy);
     call.put(8, image);
     let call = call.publish();
@@ -905,8 +957,11 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_WINDOW_SURFACE);
+    let Some(call) = Call::begin(EGL_CREATE_WINDOW_SURFACE) else {
+        return driver(dpy, config, win, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_CREATE_WINDOW_SURFACE, LEAVES, 32, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
         return driver(dpy, config, win, attrib_list);
     };
     call.put(0, dpy);
@@ -925,10 +980,11 @@ pub unsafe extern "C" fn eglDebugMessageControlKHR(
 ) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *const isize) -> i32 =
         driver!(EGL_DEBUG_MESSAGE_CONTROL_KHR);
+    let Some(call) = Call::begin(EGL_DEBUG_MESSAGE_CONTROL_KHR) else {
+        return driver(callback, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) =
-        Call::enter_observing(EGL_DEBUG_MESSAGE_CONTROL_KHR, EFFECT | LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(callback, attrib_list);
     };
     call.put(0, callback);
@@ -943,11 +999,11 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_CONTEXT);
     let Some(scope) = hooks::enter() else { return driver(dpy, ctx) };
-    let call = Call::enter(EGL_DESTROY_CONTEXT, EFFECT | LEAVES, 16);
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_DESTROY_CONTEXT).and_then(|call| {
+        let call = call.reserve(EFFECT | LEAVES, 16)?;
         call.put(0, dpy);
         call.put(8, ctx);
-        call.publish()
+        Some(call.publish())
     });
     let result = driver(dpy, ctx);
     if let Some(call) = call {
@@ -958,9 +1014,8 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
 
 pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_DISPLAY_EXT);
-    let Some(call) = Call::enter(EGL_DESTROY_DISPLAY_EXT, EFFECT | LEAVES, 8) else {
-        return driver(dpy);
-    };
+    let Some(call) = Call::begin(EGL_DESTROY_DISPLAY_EXT) else { return driver(dpy) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(dpy) };
     call.put(0, dpy);
     let call = call.publish();
     let result = driver(dpy);
@@ -970,9 +1025,8 @@ pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
 
 pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_IMAGE);
-    let Some(call) = Call::enter(EGL_DESTROY_IMAGE, EFFECT | LEAVES, 16) else {
-        return driver(dpy, image);
-    };
+    let Some(call) = Call::begin(EGL_DESTROY_IMAGE) else { return driver(dpy, image) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, image) };
     call.put(0, dpy);
     call.put(8, image);
     let call = call.publish();
@@ -984,9 +1038,8 @@ pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -
 pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_IMAGE_KHR);
-    let Some(call) = Call::enter(EGL_DESTROY_IMAGE_KHR, EFFECT | LEAVES, 16) else {
-        return driver(dpy, image);
-    };
+    let Some(call) = Call::begin(EGL_DESTROY_IMAGE_KHR) else { return driver(dpy, image) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, image) };
     call.put(0, dpy);
     call.put(8, image);
     let call = call.publish();
@@ -998,9 +1051,8 @@ pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void
 pub unsafe extern "C" fn eglDestroyStreamKHR(dpy: *mut c_void, stream: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_STREAM_KHR);
-    let Some(call) = Call::enter(EGL_DESTROY_STREAM_KHR, EFFECT | LEAVES, 16) else {
-        return driver(dpy, stream);
-    };
+    let Some(call) = Call::begin(EGL_DESTROY_STREAM_KHR) else { return driver(dpy, stream) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
     let call = call.publish();
@@ -1012,9 +1064,8 @@ pub unsafe extern "C" fn eglDestroyStreamKHR(dpy: *mut c_void, stream: *mut c_vo
 pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_SURFACE);
-    let Some(call) = Call::enter(EGL_DESTROY_SURFACE, EFFECT | LEAVES, 16) else {
-        return driver(dpy, surface);
-    };
+    let Some(call) = Call::begin(EGL_DESTROY_SURFACE) else { return driver(dpy, surface) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, surface) };
     call.put(0, dpy);
     call.put(8, surface);
     let call = call.publish();
@@ -1025,9 +1076,8 @@ pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_voi
 
 pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC);
-    let Some(call) = Call::enter(EGL_DESTROY_SYNC, EFFECT | LEAVES, 16) else {
-        return driver(dpy, sync);
-    };
+    let Some(call) = Call::begin(EGL_DESTROY_SYNC) else { return driver(dpy, sync) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, sync) };
     call.put(0, dpy);
     call.put(8, sync);
     let call = call.publish();
@@ -1039,9 +1089,8 @@ pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> 
 pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_SYNC_KHR);
-    let Some(call) = Call::enter(EGL_DESTROY_SYNC_KHR, EFFECT | LEAVES, 16) else {
-        return driver(dpy, sync);
-    };
+    let Some(call) = Call::begin(EGL_DESTROY_SYNC_KHR) else { return driver(dpy, sync) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, sync) };
     call.put(0, dpy);
     call.put(8, sync);
     let call = call.publish();
@@ -1052,9 +1101,8 @@ pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) 
 
 pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC_NV);
-    let Some(call) = Call::enter(EGL_DESTROY_SYNC_NV, EFFECT | LEAVES, 8) else {
-        return driver(sync);
-    };
+    let Some(call) = Call::begin(EGL_DESTROY_SYNC_NV) else { return driver(sync) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
     call.put(0, sync);
     let call = call.publish();
     let result = driver(sync);
@@ -1065,9 +1113,8 @@ pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
 pub unsafe extern "C" fn eglDupNativeFenceFDANDROID(dpy: *mut c_void, sync: *mut c_void) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32 =
         driver!(EGL_DUP_NATIVE_FENCE_FD_ANDROID);
-    let Some(call) = Call::enter(EGL_DUP_NATIVE_FENCE_FD_ANDROID, LEAVES, 16) else {
-        return driver(dpy, sync);
-    };
+    let Some(call) = Call::begin(EGL_DUP_NATIVE_FENCE_FD_ANDROID) else { return driver(dpy, sync) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, sync) };
     call.put(0, dpy);
     call.put(8, sync);
     let call = call.publish();
@@ -1090,7 +1137,10 @@ pub unsafe extern "C" fn eglExportDMABUFImageMESA(
         *mut i32,
         *mut i32,
     ) -> u32 = driver!(EGL_EXPORT_DMABUF_IMAGE_MESA);
-    let Some(call) = Call::enter(EGL_EXPORT_DMABUF_IMAGE_MESA, LEAVES, 40) else {
+    let Some(call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_MESA) else {
+        return driver(dpy, image, fds, strides, offsets);
+    };
+    let Some(call) = call.reserve(LEAVES, 40) else {
         return driver(dpy, image, fds, strides, offsets);
     };
     call.put(0, dpy);
@@ -1118,7 +1168,10 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
         *mut i32,
         *mut u64,
     ) -> u32 = driver!(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA);
-    let Some(call) = Call::enter(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA, EFFECT | LEAVES, 40) else {
+    let Some(call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA) else {
+        return driver(dpy, image, fourcc, num_planes, modifiers);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
         return driver(dpy, image, fourcc, num_planes, modifiers);
     };
     call.put(0, dpy);
@@ -1147,7 +1200,10 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
         *mut i32,
         *mut i32,
     ) -> u32 = driver!(EGL_EXPORT_DRM_IMAGE_MESA);
-    let Some(call) = Call::enter(EGL_EXPORT_DRM_IMAGE_MESA, LEAVES, 40) else {
+    let Some(call) = Call::begin(EGL_EXPORT_DRM_IMAGE_MESA) else {
+        return driver(dpy, image, name, handle, stride);
+    };
+    let Some(call) = call.reserve(LEAVES, 40) else {
         return driver(dpy, image, name, handle, stride);
     };
     call.put(0, dpy);
@@ -1165,7 +1221,8 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
 
 pub unsafe extern "C" fn eglFenceNV(sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_FENCE_NV);
-    let Some(call) = Call::enter(EGL_FENCE_NV, EFFECT | LEAVES, 8) else { return driver(sync) };
+    let Some(call) = Call::begin(EGL_FENCE_NV) else { return driver(sync) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
     call.put(0, sync);
     let call = call.publish();
     let result = driver(sync);
@@ -1182,10 +1239,11 @@ pub unsafe extern "C" fn eglGetCompositorTimingANDROID(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32, *mut i64) -> u32 =
         driver!(EGL_GET_COMPOSITOR_TIMING_ANDROID);
+    let Some(call) = Call::begin(EGL_GET_COMPOSITOR_TIMING_ANDROID) else {
+        return driver(dpy, surface, numTimestamps, names, values);
+    };
     let reads = [observe::array(names, numTimestamps as i64, 4)];
-    let Some(call) =
-        Call::enter_observing(EGL_GET_COMPOSITOR_TIMING_ANDROID, EFFECT | LEAVES, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
         return driver(dpy, surface, numTimestamps, names, values);
     };
     call.clear(16);
@@ -1208,10 +1266,10 @@ pub unsafe extern "C" fn eglGetCompositorTimingSupportedANDROID(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
         driver!(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID);
-    let Some(call) = Call::enter(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID, EFFECT | LEAVES, 20)
-    else {
+    let Some(call) = Call::begin(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID) else {
         return driver(dpy, surface, name);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, surface, name) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
@@ -1230,7 +1288,10 @@ pub unsafe extern "C" fn eglGetConfigAttrib(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
         driver!(EGL_GET_CONFIG_ATTRIB);
-    let Some(call) = Call::enter(EGL_GET_CONFIG_ATTRIB, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_GET_CONFIG_ATTRIB) else {
+        return driver(dpy, config, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, config, attribute, value);
     };
     call.clear(16);
@@ -1253,7 +1314,10 @@ pub unsafe extern "C" fn eglGetConfigs(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, i32, *mut i32) -> u32 =
         driver!(EGL_GET_CONFIGS);
-    let Some(call) = Call::enter(EGL_GET_CONFIGS, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_GET_CONFIGS) else {
+        return driver(dpy, configs, config_size, num_config);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, configs, config_size, num_config);
     };
     call.clear(16);
@@ -1277,9 +1341,8 @@ pub unsafe extern "C" fn eglGetConfigs(
 
 pub unsafe extern "C" fn eglGetCurrentContext() -> *mut c_void {
     let driver: unsafe extern "C" fn() -> *mut c_void = driver!(EGL_GET_CURRENT_CONTEXT);
-    let Some(call) = Call::enter(EGL_GET_CURRENT_CONTEXT, EFFECT | LEAVES, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(EGL_GET_CURRENT_CONTEXT) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(EGL_GET_CURRENT_CONTEXT, 0, result, &[]);
@@ -1288,9 +1351,8 @@ pub unsafe extern "C" fn eglGetCurrentContext() -> *mut c_void {
 
 pub unsafe extern "C" fn eglGetCurrentDisplay() -> *mut c_void {
     let driver: unsafe extern "C" fn() -> *mut c_void = driver!(EGL_GET_CURRENT_DISPLAY);
-    let Some(call) = Call::enter(EGL_GET_CURRENT_DISPLAY, EFFECT | LEAVES, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(EGL_GET_CURRENT_DISPLAY) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(EGL_GET_CURRENT_DISPLAY, 0, result, &[]);
@@ -1299,9 +1361,8 @@ pub unsafe extern "C" fn eglGetCurrentDisplay() -> *mut c_void {
 
 pub unsafe extern "C" fn eglGetCurrentSurface(readdraw: i32) -> *mut c_void {
     let driver: unsafe extern "C" fn(i32) -> *mut c_void = driver!(EGL_GET_CURRENT_SURFACE);
-    let Some(call) = Call::enter(EGL_GET_CURRENT_SURFACE, EFFECT | LEAVES, 4) else {
-        return driver(readdraw);
-    };
+    let Some(call) = Call::begin(EGL_GET_CURRENT_SURFACE) else { return driver(readdraw) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(readdraw) };
     call.clear(0);
     call.put(0, readdraw);
     let call = call.publish();
@@ -1312,7 +1373,8 @@ pub unsafe extern "C" fn eglGetCurrentSurface(readdraw: i32) -> *mut c_void {
 
 pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void) -> *mut c_void = driver!(EGL_GET_DISPLAY);
-    let Some(call) = Call::enter(EGL_GET_DISPLAY, LEAVES, 8) else { return driver(display_id) };
+    let Some(call) = Call::begin(EGL_GET_DISPLAY) else { return driver(display_id) };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver(display_id) };
     call.put(0, display_id);
     let call = call.publish();
     let result = driver(display_id);
@@ -1323,9 +1385,8 @@ pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
 pub unsafe extern "C" fn eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_char {
     let driver: unsafe extern "C" fn(*mut c_void) -> *mut c_char =
         driver!(EGL_GET_DISPLAY_DRIVER_CONFIG);
-    let Some(call) = Call::enter(EGL_GET_DISPLAY_DRIVER_CONFIG, EFFECT | LEAVES, 8) else {
-        return driver(dpy);
-    };
+    let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_CONFIG) else { return driver(dpy) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(dpy) };
     call.put(0, dpy);
     let call = call.publish();
     let result = driver(dpy);
@@ -1337,9 +1398,8 @@ pub unsafe extern "C" fn eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_c
 pub unsafe extern "C" fn eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_char {
     let driver: unsafe extern "C" fn(*mut c_void) -> *const c_char =
         driver!(EGL_GET_DISPLAY_DRIVER_NAME);
-    let Some(call) = Call::enter(EGL_GET_DISPLAY_DRIVER_NAME, EFFECT | LEAVES, 8) else {
-        return driver(dpy);
-    };
+    let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_NAME) else { return driver(dpy) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(dpy) };
     call.put(0, dpy);
     let call = call.publish();
     let result = driver(dpy);
@@ -1350,7 +1410,8 @@ pub unsafe extern "C" fn eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_c
 
 pub unsafe extern "C" fn eglGetError() -> i32 {
     let driver: unsafe extern "C" fn() -> i32 = driver!(EGL_GET_ERROR);
-    let Some(call) = Call::enter(EGL_GET_ERROR, EFFECT | LEAVES, 0) else { return driver() };
+    let Some(call) = Call::begin(EGL_GET_ERROR) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(EGL_GET_ERROR, 0, result, &[]);
@@ -1364,8 +1425,10 @@ pub unsafe extern "C" fn eglGetFrameTimestampSupportedANDROID(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
         driver!(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID);
-    let Some(call) = Call::enter(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID, EFFECT | LEAVES, 20)
-    else {
+    let Some(call) = Call::begin(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID) else {
+        return driver(dpy, surface, timestamp);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
         return driver(dpy, surface, timestamp);
     };
     call.clear(16);
@@ -1394,10 +1457,11 @@ pub unsafe extern "C" fn eglGetFrameTimestampsANDROID(
         *const i32,
         *mut i64,
     ) -> u32 = driver!(EGL_GET_FRAME_TIMESTAMPS_ANDROID);
+    let Some(call) = Call::begin(EGL_GET_FRAME_TIMESTAMPS_ANDROID) else {
+        return driver(dpy, surface, frameId, numTimestamps, timestamps, values);
+    };
     let reads = [observe::array(timestamps, numTimestamps as i64, 4)];
-    let Some(call) =
-        Call::enter_observing(EGL_GET_FRAME_TIMESTAMPS_ANDROID, EFFECT | LEAVES, 48, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &reads) else {
         return driver(dpy, surface, frameId, numTimestamps, timestamps, values);
     };
     call.clear(24);
@@ -1422,7 +1486,10 @@ pub unsafe extern "C" fn eglGetMscRateANGLE(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, *mut i32) -> u32 =
         driver!(EGL_GET_MSC_RATE_ANGLE);
-    let Some(call) = Call::enter(EGL_GET_MSC_RATE_ANGLE, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_GET_MSC_RATE_ANGLE) else {
+        return driver(dpy, surface, numerator, denominator);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, surface, numerator, denominator);
     };
     call.put(0, dpy);
@@ -1439,9 +1506,10 @@ pub unsafe extern "C" fn eglGetMscRateANGLE(
 pub unsafe extern "C" fn eglGetNativeClientBufferANDROID(buffer: *const c_void) -> *mut c_void {
     let driver: unsafe extern "C" fn(*const c_void) -> *mut c_void =
         driver!(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID);
-    let Some(call) = Call::enter(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID, LEAVES, 8) else {
+    let Some(call) = Call::begin(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID) else {
         return driver(buffer);
     };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver(buffer) };
     call.put(0, buffer);
     let call = call.publish();
     let result = driver(buffer);
@@ -1456,7 +1524,10 @@ pub unsafe extern "C" fn eglGetNextFrameIdANDROID(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u64) -> u32 =
         driver!(EGL_GET_NEXT_FRAME_ID_ANDROID);
-    let Some(call) = Call::enter(EGL_GET_NEXT_FRAME_ID_ANDROID, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_GET_NEXT_FRAME_ID_ANDROID) else {
+        return driver(dpy, surface, frameId);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(dpy, surface, frameId);
     };
     call.put(0, dpy);
@@ -1483,9 +1554,11 @@ pub unsafe extern "C" fn eglGetOutputLayersEXT(
         i32,
         *mut i32,
     ) -> u32 = driver!(EGL_GET_OUTPUT_LAYERS_EXT);
+    let Some(call) = Call::begin(EGL_GET_OUTPUT_LAYERS_EXT) else {
+        return driver(dpy, attrib_list, layers, max_layers, num_layers);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_GET_OUTPUT_LAYERS_EXT, EFFECT | LEAVES, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
         return driver(dpy, attrib_list, layers, max_layers, num_layers);
     };
     call.clear(24);
@@ -1522,9 +1595,11 @@ pub unsafe extern "C" fn eglGetOutputPortsEXT(
         i32,
         *mut i32,
     ) -> u32 = driver!(EGL_GET_OUTPUT_PORTS_EXT);
+    let Some(call) = Call::begin(EGL_GET_OUTPUT_PORTS_EXT) else {
+        return driver(dpy, attrib_list, ports, max_ports, num_ports);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_GET_OUTPUT_PORTS_EXT, EFFECT | LEAVES, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
         return driver(dpy, attrib_list, ports, max_ports, num_ports);
     };
     call.clear(24);
@@ -1554,8 +1629,11 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const isize) -> *mut c_void =
         driver!(EGL_GET_PLATFORM_DISPLAY);
+    let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY) else {
+        return driver(platform, native_display, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_GET_PLATFORM_DISPLAY, LEAVES, 24, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
         return driver(platform, native_display, attrib_list);
     };
     call.clear(0);
@@ -1575,8 +1653,11 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_GET_PLATFORM_DISPLAY_EXT);
+    let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY_EXT) else {
+        return driver(platform, native_display, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_GET_PLATFORM_DISPLAY_EXT, LEAVES, 24, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
         return driver(platform, native_display, attrib_list);
     };
     call.clear(0);
@@ -1592,11 +1673,11 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
 pub unsafe extern "C" fn eglGetProcAddress(procname: *const c_char) -> *mut c_void {
     let driver: unsafe extern "C" fn(*const c_char) -> *mut c_void = driver!(EGL_GET_PROC_ADDRESS);
     let Some(scope) = hooks::enter() else { return driver(procname) };
-    let reads = [observe::c_string(procname)];
-    let call = Call::enter_observing(EGL_GET_PROC_ADDRESS, EFFECT | LEAVES, 8, &reads);
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_GET_PROC_ADDRESS).and_then(|call| {
+        let reads = [observe::c_string(procname)];
+        let call = call.reserve_observing(EFFECT | LEAVES, 8, &reads)?;
         call.put(0, procname);
-        call.publish_observing(8, &reads)
+        Some(call.publish_observing(8, &reads))
     });
     let result = driver(procname);
     if let Some(call) = call {
@@ -1611,9 +1692,10 @@ pub unsafe extern "C" fn eglGetStreamFileDescriptorKHR(
 ) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32 =
         driver!(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR);
-    let Some(call) = Call::enter(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR, LEAVES, 16) else {
+    let Some(call) = Call::begin(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR) else {
         return driver(dpy, stream);
     };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
     let call = call.publish();
@@ -1630,9 +1712,10 @@ pub unsafe extern "C" fn eglGetSyncAttrib(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 =
         driver!(EGL_GET_SYNC_ATTRIB);
-    let Some(call) = Call::enter(EGL_GET_SYNC_ATTRIB, LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB) else {
         return driver(dpy, sync, attribute, value);
     };
+    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, sync, attribute, value) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
@@ -1653,9 +1736,10 @@ pub unsafe extern "C" fn eglGetSyncAttribKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
         driver!(EGL_GET_SYNC_ATTRIB_KHR);
-    let Some(call) = Call::enter(EGL_GET_SYNC_ATTRIB_KHR, LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB_KHR) else {
         return driver(dpy, sync, attribute, value);
     };
+    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, sync, attribute, value) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
@@ -1675,9 +1759,10 @@ pub unsafe extern "C" fn eglGetSyncAttribNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, *mut i32) -> u32 =
         driver!(EGL_GET_SYNC_ATTRIB_NV);
-    let Some(call) = Call::enter(EGL_GET_SYNC_ATTRIB_NV, LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB_NV) else {
         return driver(sync, attribute, value);
     };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, attribute, value) };
     call.clear(8);
     call.put(0, sync);
     call.put(8, attribute);
@@ -1691,9 +1776,8 @@ pub unsafe extern "C" fn eglGetSyncAttribNV(
 
 pub unsafe extern "C" fn eglGetSystemTimeFrequencyNV() -> u64 {
     let driver: unsafe extern "C" fn() -> u64 = driver!(EGL_GET_SYSTEM_TIME_FREQUENCY_NV);
-    let Some(call) = Call::enter(EGL_GET_SYSTEM_TIME_FREQUENCY_NV, EFFECT | LEAVES, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_FREQUENCY_NV) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(EGL_GET_SYSTEM_TIME_FREQUENCY_NV, 0, result, &[]);
@@ -1702,9 +1786,8 @@ pub unsafe extern "C" fn eglGetSystemTimeFrequencyNV() -> u64 {
 
 pub unsafe extern "C" fn eglGetSystemTimeNV() -> u64 {
     let driver: unsafe extern "C" fn() -> u64 = driver!(EGL_GET_SYSTEM_TIME_NV);
-    let Some(call) = Call::enter(EGL_GET_SYSTEM_TIME_NV, EFFECT | LEAVES, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_NV) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(EGL_GET_SYSTEM_TIME_NV, 0, result, &[]);
@@ -1715,12 +1798,12 @@ pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor:
     let driver: unsafe extern "C" fn(*mut c_void, *mut i32, *mut i32) -> u32 =
         driver!(EGL_INITIALIZE);
     let Some(scope) = hooks::enter() else { return driver(dpy, major, minor) };
-    let call = Call::enter(EGL_INITIALIZE, LEAVES, 24);
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_INITIALIZE).and_then(|call| {
+        let call = call.reserve(LEAVES, 24)?;
         call.put(0, dpy);
         call.put(8, major);
         call.put(16, minor);
-        call.publish()
+        Some(call.publish())
     });
     let result = driver(dpy, major, minor);
     if let Some(call) = call {
@@ -1738,7 +1821,10 @@ pub unsafe extern "C" fn eglLabelObjectKHR(
 ) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *mut c_void, *mut c_void) -> i32 =
         driver!(EGL_LABEL_OBJECT_KHR);
-    let Some(call) = Call::enter(EGL_LABEL_OBJECT_KHR, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_LABEL_OBJECT_KHR) else {
+        return driver(display, objectType, object, label);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(display, objectType, object, label);
     };
     call.clear(8);
@@ -1759,8 +1845,11 @@ pub unsafe extern "C" fn eglLockSurfaceKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> u32 =
         driver!(EGL_LOCK_SURFACE_KHR);
+    let Some(call) = Call::begin(EGL_LOCK_SURFACE_KHR) else {
+        return driver(dpy, surface, attrib_list);
+    };
     let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_LOCK_SURFACE_KHR, LEAVES, 24, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
         return driver(dpy, surface, attrib_list);
     };
     call.put(0, dpy);
@@ -1781,17 +1870,14 @@ pub unsafe extern "C" fn eglMakeCurrent(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 =
         driver!(EGL_MAKE_CURRENT);
     let Some(scope) = hooks::enter() else { return driver(dpy, draw, read, ctx) };
-    let call = Call::enter(
-        EGL_MAKE_CURRENT,
-        hooks::eglMakeCurrent_enter_flags(dpy, draw, read, ctx) | LEAVES,
-        32,
-    );
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_MAKE_CURRENT).and_then(|call| {
+        let call =
+            call.reserve(hooks::eglMakeCurrent_enter_flags(dpy, draw, read, ctx) | LEAVES, 32)?;
         call.put(0, dpy);
         call.put(8, draw);
         call.put(16, read);
         call.put(24, ctx);
-        call.publish()
+        Some(call.publish())
     });
     let result = driver(dpy, draw, read, ctx);
     if let Some(call) = call {
@@ -1813,7 +1899,10 @@ pub unsafe extern "C" fn eglOutputLayerAttribEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, isize) -> u32 =
         driver!(EGL_OUTPUT_LAYER_ATTRIB_EXT);
-    let Some(call) = Call::enter(EGL_OUTPUT_LAYER_ATTRIB_EXT, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_OUTPUT_LAYER_ATTRIB_EXT) else {
+        return driver(dpy, layer, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, layer, attribute, value);
     };
     call.clear(16);
@@ -1835,7 +1924,10 @@ pub unsafe extern "C" fn eglOutputPortAttribEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, isize) -> u32 =
         driver!(EGL_OUTPUT_PORT_ATTRIB_EXT);
-    let Some(call) = Call::enter(EGL_OUTPUT_PORT_ATTRIB_EXT, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_OUTPUT_PORT_ATTRIB_EXT) else {
+        return driver(dpy, port, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, port, attribute, value);
     };
     call.clear(16);
@@ -1859,7 +1951,10 @@ pub unsafe extern "C" fn eglPostSubBufferNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32, i32, i32) -> u32 =
         driver!(EGL_POST_SUB_BUFFER_NV);
-    let Some(call) = Call::enter(EGL_POST_SUB_BUFFER_NV, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_POST_SUB_BUFFER_NV) else {
+        return driver(dpy, surface, x, y, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, surface, x, y, width, height);
     };
     call.put(0, dpy);
@@ -1881,9 +1976,10 @@ pub unsafe extern "C" fn eglPresentationTimeANDROID(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i64) -> u32 =
         driver!(EGL_PRESENTATION_TIME_ANDROID);
-    let Some(call) = Call::enter(EGL_PRESENTATION_TIME_ANDROID, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_PRESENTATION_TIME_ANDROID) else {
         return driver(dpy, surface, time);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, surface, time) };
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, time);
@@ -1895,7 +1991,8 @@ pub unsafe extern "C" fn eglPresentationTimeANDROID(
 
 pub unsafe extern "C" fn eglQueryAPI() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_QUERY_API);
-    let Some(call) = Call::enter(EGL_QUERY_API, EFFECT | LEAVES, 0) else { return driver() };
+    let Some(call) = Call::begin(EGL_QUERY_API) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(EGL_QUERY_API, 0, result, &[]);
@@ -1910,7 +2007,10 @@ pub unsafe extern "C" fn eglQueryContext(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
         driver!(EGL_QUERY_CONTEXT);
-    let Some(call) = Call::enter(EGL_QUERY_CONTEXT, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_CONTEXT) else {
+        return driver(dpy, ctx, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, ctx, attribute, value);
     };
     call.clear(16);
@@ -1927,9 +2027,8 @@ pub unsafe extern "C" fn eglQueryContext(
 
 pub unsafe extern "C" fn eglQueryDebugKHR(attribute: i32, value: *mut isize) -> u32 {
     let driver: unsafe extern "C" fn(i32, *mut isize) -> u32 = driver!(EGL_QUERY_DEBUG_KHR);
-    let Some(call) = Call::enter(EGL_QUERY_DEBUG_KHR, EFFECT | LEAVES, 16) else {
-        return driver(attribute, value);
-    };
+    let Some(call) = Call::begin(EGL_QUERY_DEBUG_KHR) else { return driver(attribute, value) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(attribute, value) };
     call.clear(0);
     call.put(0, attribute);
     call.put(8, value);
@@ -1947,7 +2046,10 @@ pub unsafe extern "C" fn eglQueryDeviceAttribEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 =
         driver!(EGL_QUERY_DEVICE_ATTRIB_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_DEVICE_ATTRIB_EXT, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_QUERY_DEVICE_ATTRIB_EXT) else {
+        return driver(device, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(device, attribute, value);
     };
     call.clear(8);
@@ -1970,7 +2072,10 @@ pub unsafe extern "C" fn eglQueryDeviceBinaryEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, i32, *mut c_void, *mut i32) -> u32 =
         driver!(EGL_QUERY_DEVICE_BINARY_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_DEVICE_BINARY_EXT, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_DEVICE_BINARY_EXT) else {
+        return driver(device, name, max_size, value, size);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(device, name, max_size, value, size);
     };
     call.put(0, device);
@@ -1995,9 +2100,8 @@ pub unsafe extern "C" fn eglQueryDeviceBinaryEXT(
 pub unsafe extern "C" fn eglQueryDeviceStringEXT(device: *mut c_void, name: i32) -> *const c_char {
     let driver: unsafe extern "C" fn(*mut c_void, i32) -> *const c_char =
         driver!(EGL_QUERY_DEVICE_STRING_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_DEVICE_STRING_EXT, EFFECT | LEAVES, 12) else {
-        return driver(device, name);
-    };
+    let Some(call) = Call::begin(EGL_QUERY_DEVICE_STRING_EXT) else { return driver(device, name) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(device, name) };
     call.clear(8);
     call.put(0, device);
     call.put(8, name);
@@ -2015,7 +2119,10 @@ pub unsafe extern "C" fn eglQueryDevicesEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(i32, *mut *mut c_void, *mut i32) -> u32 =
         driver!(EGL_QUERY_DEVICES_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_DEVICES_EXT, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_QUERY_DEVICES_EXT) else {
+        return driver(max_devices, devices, num_devices);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(max_devices, devices, num_devices);
     };
     call.clear(0);
@@ -2043,7 +2150,10 @@ pub unsafe extern "C" fn eglQueryDisplayAttribEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 =
         driver!(EGL_QUERY_DISPLAY_ATTRIB_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_DISPLAY_ATTRIB_EXT, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_EXT) else {
+        return driver(dpy, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(dpy, attribute, value);
     };
     call.clear(8);
@@ -2064,9 +2174,10 @@ pub unsafe extern "C" fn eglQueryDisplayAttribKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 =
         driver!(EGL_QUERY_DISPLAY_ATTRIB_KHR);
-    let Some(call) = Call::enter(EGL_QUERY_DISPLAY_ATTRIB_KHR, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_KHR) else {
         return driver(dpy, name, value);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, name, value) };
     call.clear(8);
     call.put(0, dpy);
     call.put(8, name);
@@ -2085,7 +2196,10 @@ pub unsafe extern "C" fn eglQueryDisplayAttribNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 =
         driver!(EGL_QUERY_DISPLAY_ATTRIB_NV);
-    let Some(call) = Call::enter(EGL_QUERY_DISPLAY_ATTRIB_NV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_NV) else {
+        return driver(dpy, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(dpy, attribute, value);
     };
     call.clear(8);
@@ -2107,7 +2221,10 @@ pub unsafe extern "C" fn eglQueryDmaBufFormatsEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, *mut i32, *mut i32) -> u32 =
         driver!(EGL_QUERY_DMA_BUF_FORMATS_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_DMA_BUF_FORMATS_EXT, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_DMA_BUF_FORMATS_EXT) else {
+        return driver(dpy, max_formats, formats, num_formats);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, max_formats, formats, num_formats);
     };
     call.clear(8);
@@ -2139,7 +2256,10 @@ pub unsafe extern "C" fn eglQueryDmaBufModifiersEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, i32, *mut u64, *mut u32, *mut i32) -> u32 =
         driver!(EGL_QUERY_DMA_BUF_MODIFIERS_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_DMA_BUF_MODIFIERS_EXT, EFFECT | LEAVES, 40) else {
+    let Some(call) = Call::begin(EGL_QUERY_DMA_BUF_MODIFIERS_EXT) else {
+        return driver(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
         return driver(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
     };
     call.put(0, dpy);
@@ -2173,9 +2293,10 @@ pub unsafe extern "C" fn eglQueryNativeDisplayNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
         driver!(EGL_QUERY_NATIVE_DISPLAY_NV);
-    let Some(call) = Call::enter(EGL_QUERY_NATIVE_DISPLAY_NV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(EGL_QUERY_NATIVE_DISPLAY_NV) else {
         return driver(dpy, display_id);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, display_id) };
     call.put(0, dpy);
     call.put(8, display_id);
     let call = call.publish();
@@ -2192,9 +2313,10 @@ pub unsafe extern "C" fn eglQueryNativePixmapNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> u32 =
         driver!(EGL_QUERY_NATIVE_PIXMAP_NV);
-    let Some(call) = Call::enter(EGL_QUERY_NATIVE_PIXMAP_NV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_QUERY_NATIVE_PIXMAP_NV) else {
         return driver(dpy, surf, pixmap);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, surf, pixmap) };
     call.put(0, dpy);
     call.put(8, surf);
     call.put(16, pixmap);
@@ -2212,9 +2334,10 @@ pub unsafe extern "C" fn eglQueryNativeWindowNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> u32 =
         driver!(EGL_QUERY_NATIVE_WINDOW_NV);
-    let Some(call) = Call::enter(EGL_QUERY_NATIVE_WINDOW_NV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_QUERY_NATIVE_WINDOW_NV) else {
         return driver(dpy, surf, window);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, surf, window) };
     call.put(0, dpy);
     call.put(8, surf);
     call.put(16, window);
@@ -2233,7 +2356,10 @@ pub unsafe extern "C" fn eglQueryOutputLayerAttribEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 =
         driver!(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT) else {
+        return driver(dpy, layer, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, layer, attribute, value);
     };
     call.clear(16);
@@ -2255,9 +2381,10 @@ pub unsafe extern "C" fn eglQueryOutputLayerStringEXT(
 ) -> *const c_char {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> *const c_char =
         driver!(EGL_QUERY_OUTPUT_LAYER_STRING_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_OUTPUT_LAYER_STRING_EXT, EFFECT | LEAVES, 20) else {
+    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_LAYER_STRING_EXT) else {
         return driver(dpy, layer, name);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, layer, name) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, layer);
@@ -2277,7 +2404,10 @@ pub unsafe extern "C" fn eglQueryOutputPortAttribEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 =
         driver!(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT) else {
+        return driver(dpy, port, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, port, attribute, value);
     };
     call.clear(16);
@@ -2299,9 +2429,10 @@ pub unsafe extern "C" fn eglQueryOutputPortStringEXT(
 ) -> *const c_char {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> *const c_char =
         driver!(EGL_QUERY_OUTPUT_PORT_STRING_EXT);
-    let Some(call) = Call::enter(EGL_QUERY_OUTPUT_PORT_STRING_EXT, EFFECT | LEAVES, 20) else {
+    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_PORT_STRING_EXT) else {
         return driver(dpy, port, name);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, port, name) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, port);
@@ -2321,7 +2452,10 @@ pub unsafe extern "C" fn eglQueryStreamAttribKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut isize) -> u32 =
         driver!(EGL_QUERY_STREAM_ATTRIB_KHR);
-    let Some(call) = Call::enter(EGL_QUERY_STREAM_ATTRIB_KHR, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_STREAM_ATTRIB_KHR) else {
+        return driver(dpy, stream, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
     call.clear(16);
@@ -2345,7 +2479,10 @@ pub unsafe extern "C" fn eglQueryStreamConsumerEventNV(
 ) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut u32, *mut isize) -> i32 =
         driver!(EGL_QUERY_STREAM_CONSUMER_EVENT_NV);
-    let Some(call) = Call::enter(EGL_QUERY_STREAM_CONSUMER_EVENT_NV, LEAVES, 40) else {
+    let Some(call) = Call::begin(EGL_QUERY_STREAM_CONSUMER_EVENT_NV) else {
+        return driver(dpy, stream, timeout, event, aux);
+    };
+    let Some(call) = call.reserve(LEAVES, 40) else {
         return driver(dpy, stream, timeout, event, aux);
     };
     call.put(0, dpy);
@@ -2368,7 +2505,10 @@ pub unsafe extern "C" fn eglQueryStreamKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut i32) -> u32 =
         driver!(EGL_QUERY_STREAM_KHR);
-    let Some(call) = Call::enter(EGL_QUERY_STREAM_KHR, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_STREAM_KHR) else {
+        return driver(dpy, stream, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
     call.clear(16);
@@ -2401,7 +2541,10 @@ pub unsafe extern "C" fn eglQueryStreamMetadataNV(
         i32,
         *mut c_void,
     ) -> u32 = driver!(EGL_QUERY_STREAM_METADATA_NV);
-    let Some(call) = Call::enter(EGL_QUERY_STREAM_METADATA_NV, EFFECT | LEAVES, 40) else {
+    let Some(call) = Call::begin(EGL_QUERY_STREAM_METADATA_NV) else {
+        return driver(dpy, stream, name, n, offset, size, data);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
         return driver(dpy, stream, name, n, offset, size, data);
     };
     call.put(0, dpy);
@@ -2426,7 +2569,10 @@ pub unsafe extern "C" fn eglQueryStreamTimeKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut u64) -> u32 =
         driver!(EGL_QUERY_STREAM_TIME_KHR);
-    let Some(call) = Call::enter(EGL_QUERY_STREAM_TIME_KHR, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_STREAM_TIME_KHR) else {
+        return driver(dpy, stream, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
     call.clear(16);
@@ -2449,7 +2595,10 @@ pub unsafe extern "C" fn eglQueryStreamu64KHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut u64) -> u32 =
         driver!(EGL_QUERY_STREAMU64_KHR);
-    let Some(call) = Call::enter(EGL_QUERY_STREAMU64_KHR, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_STREAMU64_KHR) else {
+        return driver(dpy, stream, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
     call.clear(16);
@@ -2466,9 +2615,8 @@ pub unsafe extern "C" fn eglQueryStreamu64KHR(
 
 pub unsafe extern "C" fn eglQueryString(dpy: *mut c_void, name: i32) -> *const c_char {
     let driver: unsafe extern "C" fn(*mut c_void, i32) -> *const c_char = driver!(EGL_QUERY_STRING);
-    let Some(call) = Call::enter(EGL_QUERY_STRING, EFFECT | LEAVES, 12) else {
-        return driver(dpy, name);
-    };
+    let Some(call) = Call::begin(EGL_QUERY_STRING) else { return driver(dpy, name) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(dpy, name) };
     call.clear(8);
     call.put(0, dpy);
     call.put(8, name);
@@ -2495,13 +2643,11 @@ pub unsafe extern "C" fn eglQuerySupportedCompressionRatesEXT(
         i32,
         *mut i32,
     ) -> u32 = driver!(EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT);
+    let Some(call) = Call::begin(EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT) else {
+        return driver(dpy, config, attrib_list, rates, rate_size, num_rates);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(
-        EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT,
-        EFFECT | LEAVES,
-        48,
-        &reads,
-    ) else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &reads) else {
         return driver(dpy, config, attrib_list, rates, rate_size, num_rates);
     };
     call.clear(32);
@@ -2533,7 +2679,10 @@ pub unsafe extern "C" fn eglQuerySurface(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
         driver!(EGL_QUERY_SURFACE);
-    let Some(call) = Call::enter(EGL_QUERY_SURFACE, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_SURFACE) else {
+        return driver(dpy, surface, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, surface, attribute, value);
     };
     call.clear(16);
@@ -2556,7 +2705,10 @@ pub unsafe extern "C" fn eglQuerySurface64KHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 =
         driver!(EGL_QUERY_SURFACE64_KHR);
-    let Some(call) = Call::enter(EGL_QUERY_SURFACE64_KHR, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_SURFACE64_KHR) else {
+        return driver(dpy, surface, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, surface, attribute, value);
     };
     call.clear(16);
@@ -2579,7 +2731,10 @@ pub unsafe extern "C" fn eglQuerySurfacePointerANGLE(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut *mut c_void) -> u32 =
         driver!(EGL_QUERY_SURFACE_POINTER_ANGLE);
-    let Some(call) = Call::enter(EGL_QUERY_SURFACE_POINTER_ANGLE, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_SURFACE_POINTER_ANGLE) else {
+        return driver(dpy, surface, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, surface, attribute, value);
     };
     call.clear(16);
@@ -2602,7 +2757,10 @@ pub unsafe extern "C" fn eglQueryWaylandBufferWL(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
         driver!(EGL_QUERY_WAYLAND_BUFFER_WL);
-    let Some(call) = Call::enter(EGL_QUERY_WAYLAND_BUFFER_WL, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_QUERY_WAYLAND_BUFFER_WL) else {
+        return driver(dpy, buffer, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, buffer, attribute, value);
     };
     call.clear(16);
@@ -2624,9 +2782,10 @@ pub unsafe extern "C" fn eglReleaseTexImage(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
         driver!(EGL_RELEASE_TEX_IMAGE);
-    let Some(call) = Call::enter(EGL_RELEASE_TEX_IMAGE, EFFECT | LEAVES, 20) else {
+    let Some(call) = Call::begin(EGL_RELEASE_TEX_IMAGE) else {
         return driver(dpy, surface, buffer);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, surface, buffer) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
@@ -2640,8 +2799,10 @@ pub unsafe extern "C" fn eglReleaseTexImage(
 pub unsafe extern "C" fn eglReleaseThread() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_RELEASE_THREAD);
     let Some(scope) = hooks::enter() else { return driver() };
-    let call = Call::enter(EGL_RELEASE_THREAD, EFFECT | LEAVES, 0);
-    let call = call.map(|call| call.publish());
+    let call = Call::begin(EGL_RELEASE_THREAD).and_then(|call| {
+        let call = call.reserve(EFFECT | LEAVES, 0)?;
+        Some(call.publish())
+    });
     let result = driver();
     if let Some(call) = call {
         call.leave(EGL_RELEASE_THREAD, 0, result, &[]);
@@ -2652,9 +2813,8 @@ pub unsafe extern "C" fn eglReleaseThread() -> u32 {
 pub unsafe extern "C" fn eglResetStreamNV(dpy: *mut c_void, stream: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_RESET_STREAM_NV);
-    let Some(call) = Call::enter(EGL_RESET_STREAM_NV, EFFECT | LEAVES, 16) else {
-        return driver(dpy, stream);
-    };
+    let Some(call) = Call::begin(EGL_RESET_STREAM_NV) else { return driver(dpy, stream) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
     let call = call.publish();
@@ -2670,9 +2830,10 @@ pub unsafe extern "C" fn eglSetBlobCacheFuncsANDROID(
 ) {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) =
         driver!(EGL_SET_BLOB_CACHE_FUNCS_ANDROID);
-    let Some(call) = Call::enter(EGL_SET_BLOB_CACHE_FUNCS_ANDROID, EFFECT, 24) else {
+    let Some(call) = Call::begin(EGL_SET_BLOB_CACHE_FUNCS_ANDROID) else {
         return driver(dpy, set, get);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(dpy, set, get) };
     call.put(0, dpy);
     call.put(8, set);
     call.put(16, get);
@@ -2689,9 +2850,11 @@ pub unsafe extern "C" fn eglSetDamageRegionKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, i32) -> u32 =
         driver!(EGL_SET_DAMAGE_REGION_KHR);
+    let Some(call) = Call::begin(EGL_SET_DAMAGE_REGION_KHR) else {
+        return driver(dpy, surface, rects, n_rects);
+    };
     let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(EGL_SET_DAMAGE_REGION_KHR, EFFECT | LEAVES, 28, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 28, &reads) else {
         return driver(dpy, surface, rects, n_rects);
     };
     call.clear(24);
@@ -2713,7 +2876,10 @@ pub unsafe extern "C" fn eglSetStreamAttribKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, isize) -> u32 =
         driver!(EGL_SET_STREAM_ATTRIB_KHR);
-    let Some(call) = Call::enter(EGL_SET_STREAM_ATTRIB_KHR, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_SET_STREAM_ATTRIB_KHR) else {
+        return driver(dpy, stream, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, attribute, value);
     };
     call.clear(16);
@@ -2743,9 +2909,11 @@ pub unsafe extern "C" fn eglSetStreamMetadataNV(
         i32,
         *const c_void,
     ) -> u32 = driver!(EGL_SET_STREAM_METADATA_NV);
+    let Some(call) = Call::begin(EGL_SET_STREAM_METADATA_NV) else {
+        return driver(dpy, stream, n, offset, size, data);
+    };
     let reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = Call::enter_observing(EGL_SET_STREAM_METADATA_NV, EFFECT | LEAVES, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
         return driver(dpy, stream, n, offset, size, data);
     };
     call.clear(24);
@@ -2764,9 +2932,8 @@ pub unsafe extern "C" fn eglSetStreamMetadataNV(
 pub unsafe extern "C" fn eglSignalSyncKHR(dpy: *mut c_void, sync: *mut c_void, mode: u32) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32) -> u32 =
         driver!(EGL_SIGNAL_SYNC_KHR);
-    let Some(call) = Call::enter(EGL_SIGNAL_SYNC_KHR, EFFECT | LEAVES, 20) else {
-        return driver(dpy, sync, mode);
-    };
+    let Some(call) = Call::begin(EGL_SIGNAL_SYNC_KHR) else { return driver(dpy, sync, mode) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, sync, mode) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
@@ -2779,9 +2946,8 @@ pub unsafe extern "C" fn eglSignalSyncKHR(dpy: *mut c_void, sync: *mut c_void, m
 
 pub unsafe extern "C" fn eglSignalSyncNV(sync: *mut c_void, mode: u32) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, u32) -> u32 = driver!(EGL_SIGNAL_SYNC_NV);
-    let Some(call) = Call::enter(EGL_SIGNAL_SYNC_NV, EFFECT | LEAVES, 12) else {
-        return driver(sync, mode);
-    };
+    let Some(call) = Call::begin(EGL_SIGNAL_SYNC_NV) else { return driver(sync, mode) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(sync, mode) };
     call.clear(8);
     call.put(0, sync);
     call.put(8, mode);
@@ -2803,9 +2969,10 @@ pub unsafe extern "C" fn eglStreamAcquireImageNV(
         *mut *mut c_void,
         *mut c_void,
     ) -> u32 = driver!(EGL_STREAM_ACQUIRE_IMAGE_NV);
-    let Some(call) = Call::enter(EGL_STREAM_ACQUIRE_IMAGE_NV, LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_STREAM_ACQUIRE_IMAGE_NV) else {
         return driver(dpy, stream, pImage, sync);
     };
+    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, stream, pImage, sync) };
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, pImage);
@@ -2825,7 +2992,10 @@ pub unsafe extern "C" fn eglStreamAttribKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, i32) -> u32 =
         driver!(EGL_STREAM_ATTRIB_KHR);
-    let Some(call) = Call::enter(EGL_STREAM_ATTRIB_KHR, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_STREAM_ATTRIB_KHR) else {
+        return driver(dpy, stream, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(dpy, stream, attribute, value);
     };
     call.put(0, dpy);
@@ -2845,10 +3015,11 @@ pub unsafe extern "C" fn eglStreamConsumerAcquireAttribKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
         driver!(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR);
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR) else {
+        return driver(dpy, stream, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) =
-        Call::enter_observing(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR, LEAVES, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
         return driver(dpy, stream, attrib_list);
     };
     call.put(0, dpy);
@@ -2863,9 +3034,10 @@ pub unsafe extern "C" fn eglStreamConsumerAcquireAttribKHR(
 pub unsafe extern "C" fn eglStreamConsumerAcquireKHR(dpy: *mut c_void, stream: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_STREAM_CONSUMER_ACQUIRE_KHR);
-    let Some(call) = Call::enter(EGL_STREAM_CONSUMER_ACQUIRE_KHR, LEAVES, 16) else {
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_ACQUIRE_KHR) else {
         return driver(dpy, stream);
     };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
     let call = call.publish();
@@ -2881,13 +3053,11 @@ pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalAttribsNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
         driver!(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV);
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV) else {
+        return driver(dpy, stream, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(
-        EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV,
-        EFFECT | LEAVES,
-        24,
-        &reads,
-    ) else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
         return driver(dpy, stream, attrib_list);
     };
     call.put(0, dpy);
@@ -2905,10 +3075,10 @@ pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR);
-    let Some(call) = Call::enter(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR, EFFECT | LEAVES, 16)
-    else {
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR) else {
         return driver(dpy, stream);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
     let call = call.publish();
@@ -2924,9 +3094,10 @@ pub unsafe extern "C" fn eglStreamConsumerOutputEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
         driver!(EGL_STREAM_CONSUMER_OUTPUT_EXT);
-    let Some(call) = Call::enter(EGL_STREAM_CONSUMER_OUTPUT_EXT, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_OUTPUT_EXT) else {
         return driver(dpy, stream, layer);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, stream, layer) };
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, layer);
@@ -2943,10 +3114,11 @@ pub unsafe extern "C" fn eglStreamConsumerReleaseAttribKHR(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
         driver!(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR);
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR) else {
+        return driver(dpy, stream, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) =
-        Call::enter_observing(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR, EFFECT | LEAVES, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
         return driver(dpy, stream, attrib_list);
     };
     call.put(0, dpy);
@@ -2961,9 +3133,10 @@ pub unsafe extern "C" fn eglStreamConsumerReleaseAttribKHR(
 pub unsafe extern "C" fn eglStreamConsumerReleaseKHR(dpy: *mut c_void, stream: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_STREAM_CONSUMER_RELEASE_KHR);
-    let Some(call) = Call::enter(EGL_STREAM_CONSUMER_RELEASE_KHR, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_RELEASE_KHR) else {
         return driver(dpy, stream);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
     let call = call.publish();
@@ -2975,9 +3148,8 @@ pub unsafe extern "C" fn eglStreamConsumerReleaseKHR(dpy: *mut c_void, stream: *
 pub unsafe extern "C" fn eglStreamFlushNV(dpy: *mut c_void, stream: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_STREAM_FLUSH_NV);
-    let Some(call) = Call::enter(EGL_STREAM_FLUSH_NV, EFFECT | LEAVES, 16) else {
-        return driver(dpy, stream);
-    };
+    let Some(call) = Call::begin(EGL_STREAM_FLUSH_NV) else { return driver(dpy, stream) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
     let call = call.publish();
@@ -3000,13 +3172,14 @@ pub unsafe extern "C" fn eglStreamImageConsumerConnectNV(
         *const u64,
         *const isize,
     ) -> u32 = driver!(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV);
+    let Some(call) = Call::begin(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV) else {
+        return driver(dpy, stream, num_modifiers, modifiers, attrib_list);
+    };
     let reads = [
         observe::array(modifiers, num_modifiers as i64, 8),
         observe::attributes_isize(attrib_list),
     ];
-    let Some(call) =
-        Call::enter_observing(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV, EFFECT | LEAVES, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
         return driver(dpy, stream, num_modifiers, modifiers, attrib_list);
     };
     call.clear(16);
@@ -3029,7 +3202,10 @@ pub unsafe extern "C" fn eglStreamReleaseImageNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 =
         driver!(EGL_STREAM_RELEASE_IMAGE_NV);
-    let Some(call) = Call::enter(EGL_STREAM_RELEASE_IMAGE_NV, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(EGL_STREAM_RELEASE_IMAGE_NV) else {
+        return driver(dpy, stream, image, sync);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(dpy, stream, image, sync);
     };
     call.put(0, dpy);
@@ -3050,7 +3226,10 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32) -> u32 =
         driver!(EGL_SURFACE_ATTRIB);
-    let Some(call) = Call::enter(EGL_SURFACE_ATTRIB, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(EGL_SURFACE_ATTRIB) else {
+        return driver(dpy, surface, attribute, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(dpy, surface, attribute, value);
     };
     call.put(0, dpy);
@@ -3066,11 +3245,11 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
 pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_SWAP_BUFFERS);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface) };
-    let call = Call::enter(EGL_SWAP_BUFFERS, EFFECT | LEAVES, 16);
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_SWAP_BUFFERS).and_then(|call| {
+        let call = call.reserve(EFFECT | LEAVES, 16)?;
         call.put(0, dpy);
         call.put(8, surface);
-        call.publish()
+        Some(call.publish())
     });
     let result = driver(dpy, surface);
     if let Some(call) = call {
@@ -3092,10 +3271,11 @@ pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_REGION2_NOK);
+    let Some(call) = Call::begin(EGL_SWAP_BUFFERS_REGION2_NOK) else {
+        return driver(dpy, surface, numRects, rects);
+    };
     let reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
-    let Some(call) =
-        Call::enter_observing(EGL_SWAP_BUFFERS_REGION2_NOK, EFFECT | LEAVES, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &reads) else {
         return driver(dpy, surface, numRects, rects);
     };
     call.clear(16);
@@ -3117,10 +3297,11 @@ pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_REGION_NOK);
+    let Some(call) = Call::begin(EGL_SWAP_BUFFERS_REGION_NOK) else {
+        return driver(dpy, surface, numRects, rects);
+    };
     let reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
-    let Some(call) =
-        Call::enter_observing(EGL_SWAP_BUFFERS_REGION_NOK, EFFECT | LEAVES, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &reads) else {
         return driver(dpy, surface, numRects, rects);
     };
     call.clear(16);
@@ -3143,15 +3324,15 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
-    let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
-    let call = Call::enter_observing(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT, EFFECT | LEAVES, 28, &reads);
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT).and_then(|call| {
+        let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
+        let call = call.reserve_observing(EFFECT | LEAVES, 28, &reads)?;
         call.clear(24);
         call.put(0, dpy);
         call.put(8, surface);
         call.put(16, rects);
         call.put(24, n_rects);
-        call.publish_observing(32, &reads)
+        Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, surface, rects, n_rects);
     if let Some(call) = call {
@@ -3174,15 +3355,15 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
-    let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
-    let call = Call::enter_observing(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR, EFFECT | LEAVES, 28, &reads);
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR).and_then(|call| {
+        let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
+        let call = call.reserve_observing(EFFECT | LEAVES, 28, &reads)?;
         call.clear(24);
         call.put(0, dpy);
         call.put(8, surface);
         call.put(16, rects);
         call.put(24, n_rects);
-        call.publish_observing(32, &reads)
+        Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, surface, rects, n_rects);
     if let Some(call) = call {
@@ -3198,9 +3379,8 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
 
 pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32) -> u32 = driver!(EGL_SWAP_INTERVAL);
-    let Some(call) = Call::enter(EGL_SWAP_INTERVAL, EFFECT | LEAVES, 12) else {
-        return driver(dpy, interval);
-    };
+    let Some(call) = Call::begin(EGL_SWAP_INTERVAL) else { return driver(dpy, interval) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(dpy, interval) };
     call.clear(8);
     call.put(0, dpy);
     call.put(8, interval);
@@ -3213,10 +3393,10 @@ pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32
 pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_TERMINATE);
     let Some(scope) = hooks::enter() else { return driver(dpy) };
-    let call = Call::enter(EGL_TERMINATE, EFFECT | LEAVES, 8);
-    let call = call.map(|call| {
+    let call = Call::begin(EGL_TERMINATE).and_then(|call| {
+        let call = call.reserve(EFFECT | LEAVES, 8)?;
         call.put(0, dpy);
-        call.publish()
+        Some(call.publish())
     });
     let result = driver(dpy);
     if let Some(call) = call {
@@ -3228,9 +3408,10 @@ pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
 pub unsafe extern "C" fn eglUnbindWaylandDisplayWL(dpy: *mut c_void, display: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_UNBIND_WAYLAND_DISPLAY_WL);
-    let Some(call) = Call::enter(EGL_UNBIND_WAYLAND_DISPLAY_WL, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(EGL_UNBIND_WAYLAND_DISPLAY_WL) else {
         return driver(dpy, display);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, display) };
     call.put(0, dpy);
     call.put(8, display);
     let call = call.publish();
@@ -3242,9 +3423,8 @@ pub unsafe extern "C" fn eglUnbindWaylandDisplayWL(dpy: *mut c_void, display: *m
 pub unsafe extern "C" fn eglUnlockSurfaceKHR(dpy: *mut c_void, surface: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_UNLOCK_SURFACE_KHR);
-    let Some(call) = Call::enter(EGL_UNLOCK_SURFACE_KHR, EFFECT | LEAVES, 16) else {
-        return driver(dpy, surface);
-    };
+    let Some(call) = Call::begin(EGL_UNLOCK_SURFACE_KHR) else { return driver(dpy, surface) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, surface) };
     call.put(0, dpy);
     call.put(8, surface);
     let call = call.publish();
@@ -3260,9 +3440,11 @@ pub unsafe extern "C" fn eglUnsignalSyncEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
         driver!(EGL_UNSIGNAL_SYNC_EXT);
+    let Some(call) = Call::begin(EGL_UNSIGNAL_SYNC_EXT) else {
+        return driver(dpy, sync, attrib_list);
+    };
     let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = Call::enter_observing(EGL_UNSIGNAL_SYNC_EXT, EFFECT | LEAVES, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
         return driver(dpy, sync, attrib_list);
     };
     call.put(0, dpy);
@@ -3276,7 +3458,8 @@ pub unsafe extern "C" fn eglUnsignalSyncEXT(
 
 pub unsafe extern "C" fn eglWaitClient() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_WAIT_CLIENT);
-    let Some(call) = Call::enter(EGL_WAIT_CLIENT, LEAVES, 0) else { return driver() };
+    let Some(call) = Call::begin(EGL_WAIT_CLIENT) else { return driver() };
+    let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(EGL_WAIT_CLIENT, EFFECT, result, &[]);
@@ -3285,7 +3468,8 @@ pub unsafe extern "C" fn eglWaitClient() -> u32 {
 
 pub unsafe extern "C" fn eglWaitGL() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_WAIT_GL);
-    let Some(call) = Call::enter(EGL_WAIT_GL, LEAVES, 0) else { return driver() };
+    let Some(call) = Call::begin(EGL_WAIT_GL) else { return driver() };
+    let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(EGL_WAIT_GL, EFFECT, result, &[]);
@@ -3294,7 +3478,8 @@ pub unsafe extern "C" fn eglWaitGL() -> u32 {
 
 pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
     let driver: unsafe extern "C" fn(i32) -> u32 = driver!(EGL_WAIT_NATIVE);
-    let Some(call) = Call::enter(EGL_WAIT_NATIVE, LEAVES, 4) else { return driver(engine) };
+    let Some(call) = Call::begin(EGL_WAIT_NATIVE) else { return driver(engine) };
+    let Some(call) = call.reserve(LEAVES, 4) else { return driver(engine) };
     call.clear(0);
     call.put(0, engine);
     let call = call.publish();
@@ -3305,9 +3490,8 @@ pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
 
 pub unsafe extern "C" fn eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 = driver!(EGL_WAIT_SYNC);
-    let Some(call) = Call::enter(EGL_WAIT_SYNC, LEAVES, 20) else {
-        return driver(dpy, sync, flags);
-    };
+    let Some(call) = Call::begin(EGL_WAIT_SYNC) else { return driver(dpy, sync, flags) };
+    let Some(call) = call.reserve(LEAVES, 20) else { return driver(dpy, sync, flags) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);
@@ -3321,9 +3505,8 @@ pub unsafe extern "C" fn eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags:
 pub unsafe extern "C" fn eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> i32 =
         driver!(EGL_WAIT_SYNC_KHR);
-    let Some(call) = Call::enter(EGL_WAIT_SYNC_KHR, LEAVES, 20) else {
-        return driver(dpy, sync, flags);
-    };
+    let Some(call) = Call::begin(EGL_WAIT_SYNC_KHR) else { return driver(dpy, sync, flags) };
+    let Some(call) = call.reserve(LEAVES, 20) else { return driver(dpy, sync, flags) };
     call.clear(16);
     call.put(0, dpy);
     call.put(8, sync);

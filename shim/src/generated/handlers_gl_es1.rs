@@ -22,7 +22,8 @@ use crate::observe;
 
 pub unsafe extern "C" fn glAlphaFunc(func: u32, r#ref: f32) {
     let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_ALPHA_FUNC);
-    let Some(call) = Call::enter(GL_ALPHA_FUNC, EFFECT, 8) else { return driver(func, r#ref) };
+    let Some(call) = Call::begin(GL_ALPHA_FUNC) else { return driver(func, r#ref) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(func, r#ref) };
     call.put(0, func);
     call.put(4, r#ref);
     let call = call.publish();
@@ -32,7 +33,8 @@ pub unsafe extern "C" fn glAlphaFunc(func: u32, r#ref: f32) {
 
 pub unsafe extern "C" fn glAlphaFuncx(func: u32, r#ref: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_ALPHA_FUNCX);
-    let Some(call) = Call::enter(GL_ALPHA_FUNCX, EFFECT, 8) else { return driver(func, r#ref) };
+    let Some(call) = Call::begin(GL_ALPHA_FUNCX) else { return driver(func, r#ref) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(func, r#ref) };
     call.put(0, func);
     call.put(4, r#ref);
     let call = call.publish();
@@ -42,9 +44,8 @@ pub unsafe extern "C" fn glAlphaFuncx(func: u32, r#ref: i32) {
 
 pub unsafe extern "C" fn glClearColorx(red: i32, green: i32, blue: i32, alpha: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_CLEAR_COLORX);
-    let Some(call) = Call::enter(GL_CLEAR_COLORX, EFFECT, 16) else {
-        return driver(red, green, blue, alpha);
-    };
+    let Some(call) = Call::begin(GL_CLEAR_COLORX) else { return driver(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(red, green, blue, alpha) };
     call.put(0, red);
     call.put(4, green);
     call.put(8, blue);
@@ -56,7 +57,8 @@ pub unsafe extern "C" fn glClearColorx(red: i32, green: i32, blue: i32, alpha: i
 
 pub unsafe extern "C" fn glClearDepthx(depth: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_CLEAR_DEPTHX);
-    let Some(call) = Call::enter(GL_CLEAR_DEPTHX, EFFECT, 4) else { return driver(depth) };
+    let Some(call) = Call::begin(GL_CLEAR_DEPTHX) else { return driver(depth) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(depth) };
     call.clear(0);
     call.put(0, depth);
     let call = call.publish();
@@ -66,9 +68,8 @@ pub unsafe extern "C" fn glClearDepthx(depth: i32) {
 
 pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_CLIENT_ACTIVE_TEXTURE);
-    let Some(call) = Call::enter(GL_CLIENT_ACTIVE_TEXTURE, EFFECT, 4) else {
-        return driver(texture);
-    };
+    let Some(call) = Call::begin(GL_CLIENT_ACTIVE_TEXTURE) else { return driver(texture) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(texture) };
     call.clear(0);
     call.put(0, texture);
     let call = call.publish();
@@ -78,10 +79,9 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
 
 pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_CLIP_PLANEF);
+    let Some(call) = Call::begin(GL_CLIP_PLANEF) else { return driver(p, eqn) };
     let reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_CLIP_PLANEF, EFFECT, 16, &reads) else {
-        return driver(p, eqn);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(p, eqn) };
     call.clear(0);
     call.put(0, p);
     call.put(8, eqn);
@@ -92,8 +92,9 @@ pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
 
 pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_CLIP_PLANEX);
+    let Some(call) = Call::begin(GL_CLIP_PLANEX) else { return driver(plane, equation) };
     let reads = [observe::array(equation, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_CLIP_PLANEX, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(plane, equation);
     };
     call.clear(0);
@@ -106,9 +107,8 @@ pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
 
 pub unsafe extern "C" fn glColor4f(red: f32, green: f32, blue: f32, alpha: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32) = driver!(GL_COLOR4F);
-    let Some(call) = Call::enter(GL_COLOR4F, EFFECT, 16) else {
-        return driver(red, green, blue, alpha);
-    };
+    let Some(call) = Call::begin(GL_COLOR4F) else { return driver(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(red, green, blue, alpha) };
     call.put(0, red);
     call.put(4, green);
     call.put(8, blue);
@@ -120,9 +120,8 @@ pub unsafe extern "C" fn glColor4f(red: f32, green: f32, blue: f32, alpha: f32) 
 
 pub unsafe extern "C" fn glColor4ub(red: u8, green: u8, blue: u8, alpha: u8) {
     let driver: unsafe extern "C" fn(u8, u8, u8, u8) = driver!(GL_COLOR4UB);
-    let Some(call) = Call::enter(GL_COLOR4UB, EFFECT, 4) else {
-        return driver(red, green, blue, alpha);
-    };
+    let Some(call) = Call::begin(GL_COLOR4UB) else { return driver(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(red, green, blue, alpha) };
     call.clear(0);
     call.put(0, red);
     call.put(1, green);
@@ -135,9 +134,8 @@ pub unsafe extern "C" fn glColor4ub(red: u8, green: u8, blue: u8, alpha: u8) {
 
 pub unsafe extern "C" fn glColor4x(red: i32, green: i32, blue: i32, alpha: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_COLOR4X);
-    let Some(call) = Call::enter(GL_COLOR4X, EFFECT, 16) else {
-        return driver(red, green, blue, alpha);
-    };
+    let Some(call) = Call::begin(GL_COLOR4X) else { return driver(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(red, green, blue, alpha) };
     call.put(0, red);
     call.put(4, green);
     call.put(8, blue);
@@ -154,9 +152,10 @@ pub unsafe extern "C" fn glColorPointer(
     pointer: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_COLOR_POINTER);
-    let Some(call) = Call::enter(GL_COLOR_POINTER, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_COLOR_POINTER) else {
         return driver(size, r#type, stride, pointer);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
     call.clear(8);
     call.put(0, size);
     call.put(4, r#type);
@@ -169,7 +168,8 @@ pub unsafe extern "C" fn glColorPointer(
 
 pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
     let driver: unsafe extern "C" fn(i32, i32) = driver!(GL_DEPTH_RANGEX);
-    let Some(call) = Call::enter(GL_DEPTH_RANGEX, EFFECT, 8) else { return driver(n, f) };
+    let Some(call) = Call::begin(GL_DEPTH_RANGEX) else { return driver(n, f) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(n, f) };
     call.put(0, n);
     call.put(4, f);
     let call = call.publish();
@@ -179,7 +179,8 @@ pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
 
 pub unsafe extern "C" fn glDisableClientState(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_CLIENT_STATE);
-    let Some(call) = Call::enter(GL_DISABLE_CLIENT_STATE, EFFECT, 4) else { return driver(array) };
+    let Some(call) = Call::begin(GL_DISABLE_CLIENT_STATE) else { return driver(array) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(array) };
     call.clear(0);
     call.put(0, array);
     let call = call.publish();
@@ -189,7 +190,8 @@ pub unsafe extern "C" fn glDisableClientState(array: u32) {
 
 pub unsafe extern "C" fn glEnableClientState(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_CLIENT_STATE);
-    let Some(call) = Call::enter(GL_ENABLE_CLIENT_STATE, EFFECT, 4) else { return driver(array) };
+    let Some(call) = Call::begin(GL_ENABLE_CLIENT_STATE) else { return driver(array) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(array) };
     call.clear(0);
     call.put(0, array);
     let call = call.publish();
@@ -199,7 +201,8 @@ pub unsafe extern "C" fn glEnableClientState(array: u32) {
 
 pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_FOGF);
-    let Some(call) = Call::enter(GL_FOGF, EFFECT, 8) else { return driver(pname, param) };
+    let Some(call) = Call::begin(GL_FOGF) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -209,8 +212,9 @@ pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
 
 pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_FOGFV);
+    let Some(call) = Call::begin(GL_FOGFV) else { return driver(pname, params) };
     let reads = [observe::array(params, sizes::fog(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_FOGFV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -223,7 +227,8 @@ pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
 
 pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_FOGX);
-    let Some(call) = Call::enter(GL_FOGX, EFFECT, 8) else { return driver(pname, param) };
+    let Some(call) = Call::begin(GL_FOGX) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -233,8 +238,9 @@ pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_FOGXV);
+    let Some(call) = Call::begin(GL_FOGXV) else { return driver(pname, param) };
     let reads = [observe::array(param, sizes::fog(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_FOGXV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(pname, param);
     };
     call.clear(0);
@@ -247,7 +253,8 @@ pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
 
 pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) = driver!(GL_FRUSTUMF);
-    let Some(call) = Call::enter(GL_FRUSTUMF, EFFECT, 24) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = Call::begin(GL_FRUSTUMF) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -261,7 +268,8 @@ pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f
 
 pub unsafe extern "C" fn glFrustumx(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) = driver!(GL_FRUSTUMX);
-    let Some(call) = Call::enter(GL_FRUSTUMX, EFFECT, 24) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = Call::begin(GL_FRUSTUMX) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -275,9 +283,8 @@ pub unsafe extern "C" fn glFrustumx(l: i32, r: i32, b: i32, t: i32, n: i32, f: i
 
 pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
     let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_CLIP_PLANEF);
-    let Some(call) = Call::enter(GL_GET_CLIP_PLANEF, EFFECT | LEAVES, 16) else {
-        return driver(plane, equation);
-    };
+    let Some(call) = Call::begin(GL_GET_CLIP_PLANEF) else { return driver(plane, equation) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(plane, equation) };
     call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
@@ -289,9 +296,8 @@ pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
 
 pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
     let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_CLIP_PLANEX);
-    let Some(call) = Call::enter(GL_GET_CLIP_PLANEX, EFFECT | LEAVES, 16) else {
-        return driver(plane, equation);
-    };
+    let Some(call) = Call::begin(GL_GET_CLIP_PLANEX) else { return driver(plane, equation) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(plane, equation) };
     call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
@@ -303,9 +309,8 @@ pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
 
 pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_FIXEDV);
-    let Some(call) = Call::enter(GL_GET_FIXEDV, EFFECT | LEAVES, 16) else {
-        return driver(pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_FIXEDV) else { return driver(pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, params) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, params);
@@ -317,9 +322,8 @@ pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
 
 pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_LIGHTFV);
-    let Some(call) = Call::enter(GL_GET_LIGHTFV, EFFECT | LEAVES, 16) else {
-        return driver(light, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_LIGHTFV) else { return driver(light, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(light, pname, params) };
     call.put(0, light);
     call.put(4, pname);
     call.put(8, params);
@@ -331,9 +335,8 @@ pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) 
 
 pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_LIGHTXV);
-    let Some(call) = Call::enter(GL_GET_LIGHTXV, EFFECT | LEAVES, 16) else {
-        return driver(light, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_LIGHTXV) else { return driver(light, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(light, pname, params) };
     call.put(0, light);
     call.put(4, pname);
     call.put(8, params);
@@ -345,9 +348,8 @@ pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) 
 
 pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_MATERIALFV);
-    let Some(call) = Call::enter(GL_GET_MATERIALFV, EFFECT | LEAVES, 16) else {
-        return driver(face, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_MATERIALFV) else { return driver(face, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(face, pname, params) };
     call.put(0, face);
     call.put(4, pname);
     call.put(8, params);
@@ -359,9 +361,8 @@ pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32
 
 pub unsafe extern "C" fn glGetMaterialxv(face: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_MATERIALXV);
-    let Some(call) = Call::enter(GL_GET_MATERIALXV, EFFECT | LEAVES, 16) else {
-        return driver(face, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_MATERIALXV) else { return driver(face, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(face, pname, params) };
     call.put(0, face);
     call.put(4, pname);
     call.put(8, params);
@@ -373,7 +374,8 @@ pub unsafe extern "C" fn glGetMaterialxv(face: u32, pname: u32, params: *mut i32
 
 pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_TEX_ENVFV);
-    let Some(call) = Call::enter(GL_GET_TEX_ENVFV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_ENVFV) else { return driver(target, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -387,7 +389,8 @@ pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32
 
 pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_ENVIV);
-    let Some(call) = Call::enter(GL_GET_TEX_ENVIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_ENVIV) else { return driver(target, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -401,7 +404,8 @@ pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32
 
 pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_ENVXV);
-    let Some(call) = Call::enter(GL_GET_TEX_ENVXV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_ENVXV) else { return driver(target, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -415,7 +419,10 @@ pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32
 
 pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETERXV);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETERXV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETERXV) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -429,7 +436,8 @@ pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *m
 
 pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_LIGHT_MODELF);
-    let Some(call) = Call::enter(GL_LIGHT_MODELF, EFFECT, 8) else { return driver(pname, param) };
+    let Some(call) = Call::begin(GL_LIGHT_MODELF) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -439,8 +447,9 @@ pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
 
 pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_LIGHT_MODELFV);
+    let Some(call) = Call::begin(GL_LIGHT_MODELFV) else { return driver(pname, params) };
     let reads = [observe::array(params, sizes::light_model(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_LIGHT_MODELFV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -453,7 +462,8 @@ pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
 
 pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_LIGHT_MODELX);
-    let Some(call) = Call::enter(GL_LIGHT_MODELX, EFFECT, 8) else { return driver(pname, param) };
+    let Some(call) = Call::begin(GL_LIGHT_MODELX) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -463,8 +473,9 @@ pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_LIGHT_MODELXV);
+    let Some(call) = Call::begin(GL_LIGHT_MODELXV) else { return driver(pname, param) };
     let reads = [observe::array(param, sizes::light_model(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_LIGHT_MODELXV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(pname, param);
     };
     call.clear(0);
@@ -477,7 +488,8 @@ pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
 
 pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_LIGHTF);
-    let Some(call) = Call::enter(GL_LIGHTF, EFFECT, 12) else { return driver(light, pname, param) };
+    let Some(call) = Call::begin(GL_LIGHTF) else { return driver(light, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(light, pname, param) };
     call.clear(8);
     call.put(0, light);
     call.put(4, pname);
@@ -489,8 +501,9 @@ pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
 
 pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_LIGHTFV);
+    let Some(call) = Call::begin(GL_LIGHTFV) else { return driver(light, pname, params) };
     let reads = [observe::array(params, sizes::light(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_LIGHTFV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(light, pname, params);
     };
     call.put(0, light);
@@ -503,7 +516,8 @@ pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
 
 pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_LIGHTX);
-    let Some(call) = Call::enter(GL_LIGHTX, EFFECT, 12) else { return driver(light, pname, param) };
+    let Some(call) = Call::begin(GL_LIGHTX) else { return driver(light, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(light, pname, param) };
     call.clear(8);
     call.put(0, light);
     call.put(4, pname);
@@ -515,8 +529,9 @@ pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_LIGHTXV);
+    let Some(call) = Call::begin(GL_LIGHTXV) else { return driver(light, pname, params) };
     let reads = [observe::array(params, sizes::light(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_LIGHTXV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(light, pname, params);
     };
     call.put(0, light);
@@ -529,7 +544,8 @@ pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
 
 pub unsafe extern "C" fn glLineWidthx(width: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_LINE_WIDTHX);
-    let Some(call) = Call::enter(GL_LINE_WIDTHX, EFFECT, 4) else { return driver(width) };
+    let Some(call) = Call::begin(GL_LINE_WIDTHX) else { return driver(width) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(width) };
     call.clear(0);
     call.put(0, width);
     let call = call.publish();
@@ -539,7 +555,8 @@ pub unsafe extern "C" fn glLineWidthx(width: i32) {
 
 pub unsafe extern "C" fn glLoadIdentity() {
     let driver: unsafe extern "C" fn() = driver!(GL_LOAD_IDENTITY);
-    let Some(call) = Call::enter(GL_LOAD_IDENTITY, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_LOAD_IDENTITY) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -547,10 +564,9 @@ pub unsafe extern "C" fn glLoadIdentity() {
 
 pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
     let driver: unsafe extern "C" fn(*const f32) = driver!(GL_LOAD_MATRIXF);
+    let Some(call) = Call::begin(GL_LOAD_MATRIXF) else { return driver(m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_LOAD_MATRIXF, EFFECT, 8, &reads) else {
-        return driver(m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -559,10 +575,9 @@ pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
 
 pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_LOAD_MATRIXX);
+    let Some(call) = Call::begin(GL_LOAD_MATRIXX) else { return driver(m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_LOAD_MATRIXX, EFFECT, 8, &reads) else {
-        return driver(m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -571,7 +586,8 @@ pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
 
 pub unsafe extern "C" fn glLogicOp(opcode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_LOGIC_OP);
-    let Some(call) = Call::enter(GL_LOGIC_OP, EFFECT, 4) else { return driver(opcode) };
+    let Some(call) = Call::begin(GL_LOGIC_OP) else { return driver(opcode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(opcode) };
     call.clear(0);
     call.put(0, opcode);
     let call = call.publish();
@@ -581,9 +597,8 @@ pub unsafe extern "C" fn glLogicOp(opcode: u32) {
 
 pub unsafe extern "C" fn glMaterialf(face: u32, pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_MATERIALF);
-    let Some(call) = Call::enter(GL_MATERIALF, EFFECT, 12) else {
-        return driver(face, pname, param);
-    };
+    let Some(call) = Call::begin(GL_MATERIALF) else { return driver(face, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(face, pname, param) };
     call.clear(8);
     call.put(0, face);
     call.put(4, pname);
@@ -595,8 +610,9 @@ pub unsafe extern "C" fn glMaterialf(face: u32, pname: u32, param: f32) {
 
 pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_MATERIALFV);
+    let Some(call) = Call::begin(GL_MATERIALFV) else { return driver(face, pname, params) };
     let reads = [observe::array(params, sizes::material(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_MATERIALFV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(face, pname, params);
     };
     call.put(0, face);
@@ -609,9 +625,8 @@ pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32)
 
 pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_MATERIALX);
-    let Some(call) = Call::enter(GL_MATERIALX, EFFECT, 12) else {
-        return driver(face, pname, param);
-    };
+    let Some(call) = Call::begin(GL_MATERIALX) else { return driver(face, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(face, pname, param) };
     call.clear(8);
     call.put(0, face);
     call.put(4, pname);
@@ -623,8 +638,9 @@ pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_MATERIALXV);
+    let Some(call) = Call::begin(GL_MATERIALXV) else { return driver(face, pname, param) };
     let reads = [observe::array(param, sizes::material(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_MATERIALXV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(face, pname, param);
     };
     call.put(0, face);
@@ -637,7 +653,8 @@ pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) 
 
 pub unsafe extern "C" fn glMatrixMode(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_MODE);
-    let Some(call) = Call::enter(GL_MATRIX_MODE, EFFECT, 4) else { return driver(mode) };
+    let Some(call) = Call::begin(GL_MATRIX_MODE) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -647,10 +664,9 @@ pub unsafe extern "C" fn glMatrixMode(mode: u32) {
 
 pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
     let driver: unsafe extern "C" fn(*const f32) = driver!(GL_MULT_MATRIXF);
+    let Some(call) = Call::begin(GL_MULT_MATRIXF) else { return driver(m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_MULT_MATRIXF, EFFECT, 8, &reads) else {
-        return driver(m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -659,10 +675,9 @@ pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
 
 pub unsafe extern "C" fn glMultMatrixx(m: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_MULT_MATRIXX);
+    let Some(call) = Call::begin(GL_MULT_MATRIXX) else { return driver(m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_MULT_MATRIXX, EFFECT, 8, &reads) else {
-        return driver(m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -671,9 +686,8 @@ pub unsafe extern "C" fn glMultMatrixx(m: *const i32) {
 
 pub unsafe extern "C" fn glMultiTexCoord4f(target: u32, s: f32, t: f32, r: f32, q: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_MULTI_TEX_COORD4F);
-    let Some(call) = Call::enter(GL_MULTI_TEX_COORD4F, EFFECT, 20) else {
-        return driver(target, s, t, r, q);
-    };
+    let Some(call) = Call::begin(GL_MULTI_TEX_COORD4F) else { return driver(target, s, t, r, q) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(target, s, t, r, q) };
     call.clear(16);
     call.put(0, target);
     call.put(4, s);
@@ -687,9 +701,8 @@ pub unsafe extern "C" fn glMultiTexCoord4f(target: u32, s: f32, t: f32, r: f32, 
 
 pub unsafe extern "C" fn glMultiTexCoord4x(texture: u32, s: i32, t: i32, r: i32, q: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_MULTI_TEX_COORD4X);
-    let Some(call) = Call::enter(GL_MULTI_TEX_COORD4X, EFFECT, 20) else {
-        return driver(texture, s, t, r, q);
-    };
+    let Some(call) = Call::begin(GL_MULTI_TEX_COORD4X) else { return driver(texture, s, t, r, q) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(texture, s, t, r, q) };
     call.clear(16);
     call.put(0, texture);
     call.put(4, s);
@@ -703,7 +716,8 @@ pub unsafe extern "C" fn glMultiTexCoord4x(texture: u32, s: i32, t: i32, r: i32,
 
 pub unsafe extern "C" fn glNormal3f(nx: f32, ny: f32, nz: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32) = driver!(GL_NORMAL3F);
-    let Some(call) = Call::enter(GL_NORMAL3F, EFFECT, 12) else { return driver(nx, ny, nz) };
+    let Some(call) = Call::begin(GL_NORMAL3F) else { return driver(nx, ny, nz) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(nx, ny, nz) };
     call.clear(8);
     call.put(0, nx);
     call.put(4, ny);
@@ -715,7 +729,8 @@ pub unsafe extern "C" fn glNormal3f(nx: f32, ny: f32, nz: f32) {
 
 pub unsafe extern "C" fn glNormal3x(nx: i32, ny: i32, nz: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_NORMAL3X);
-    let Some(call) = Call::enter(GL_NORMAL3X, EFFECT, 12) else { return driver(nx, ny, nz) };
+    let Some(call) = Call::begin(GL_NORMAL3X) else { return driver(nx, ny, nz) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(nx, ny, nz) };
     call.clear(8);
     call.put(0, nx);
     call.put(4, ny);
@@ -727,9 +742,8 @@ pub unsafe extern "C" fn glNormal3x(nx: i32, ny: i32, nz: i32) {
 
 pub unsafe extern "C" fn glNormalPointer(r#type: u32, stride: i32, pointer: *const c_void) {
     let driver: unsafe extern "C" fn(u32, i32, *const c_void) = driver!(GL_NORMAL_POINTER);
-    let Some(call) = Call::enter(GL_NORMAL_POINTER, EFFECT, 16) else {
-        return driver(r#type, stride, pointer);
-    };
+    let Some(call) = Call::begin(GL_NORMAL_POINTER) else { return driver(r#type, stride, pointer) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(r#type, stride, pointer) };
     call.put(0, r#type);
     call.put(4, stride);
     call.put(8, pointer);
@@ -740,7 +754,8 @@ pub unsafe extern "C" fn glNormalPointer(r#type: u32, stride: i32, pointer: *con
 
 pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) = driver!(GL_ORTHOF);
-    let Some(call) = Call::enter(GL_ORTHOF, EFFECT, 24) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = Call::begin(GL_ORTHOF) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -754,7 +769,8 @@ pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32
 
 pub unsafe extern "C" fn glOrthox(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) = driver!(GL_ORTHOX);
-    let Some(call) = Call::enter(GL_ORTHOX, EFFECT, 24) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = Call::begin(GL_ORTHOX) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -768,9 +784,8 @@ pub unsafe extern "C" fn glOrthox(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32
 
 pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_POINT_PARAMETERF);
-    let Some(call) = Call::enter(GL_POINT_PARAMETERF, EFFECT, 8) else {
-        return driver(pname, param);
-    };
+    let Some(call) = Call::begin(GL_POINT_PARAMETERF) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -780,8 +795,9 @@ pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
 
 pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_POINT_PARAMETERFV);
+    let Some(call) = Call::begin(GL_POINT_PARAMETERFV) else { return driver(pname, params) };
     let reads = [observe::array(params, sizes::point(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_POINT_PARAMETERFV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -794,9 +810,8 @@ pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
 
 pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_POINT_PARAMETERX);
-    let Some(call) = Call::enter(GL_POINT_PARAMETERX, EFFECT, 8) else {
-        return driver(pname, param);
-    };
+    let Some(call) = Call::begin(GL_POINT_PARAMETERX) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -806,8 +821,9 @@ pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_POINT_PARAMETERXV);
+    let Some(call) = Call::begin(GL_POINT_PARAMETERXV) else { return driver(pname, params) };
     let reads = [observe::array(params, sizes::point(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_POINT_PARAMETERXV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -820,7 +836,8 @@ pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
 
 pub unsafe extern "C" fn glPointSize(size: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_POINT_SIZE);
-    let Some(call) = Call::enter(GL_POINT_SIZE, EFFECT, 4) else { return driver(size) };
+    let Some(call) = Call::begin(GL_POINT_SIZE) else { return driver(size) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(size) };
     call.clear(0);
     call.put(0, size);
     let call = call.publish();
@@ -830,7 +847,8 @@ pub unsafe extern "C" fn glPointSize(size: f32) {
 
 pub unsafe extern "C" fn glPointSizex(size: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_POINT_SIZEX);
-    let Some(call) = Call::enter(GL_POINT_SIZEX, EFFECT, 4) else { return driver(size) };
+    let Some(call) = Call::begin(GL_POINT_SIZEX) else { return driver(size) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(size) };
     call.clear(0);
     call.put(0, size);
     let call = call.publish();
@@ -840,9 +858,8 @@ pub unsafe extern "C" fn glPointSizex(size: i32) {
 
 pub unsafe extern "C" fn glPolygonOffsetx(factor: i32, units: i32) {
     let driver: unsafe extern "C" fn(i32, i32) = driver!(GL_POLYGON_OFFSETX);
-    let Some(call) = Call::enter(GL_POLYGON_OFFSETX, EFFECT, 8) else {
-        return driver(factor, units);
-    };
+    let Some(call) = Call::begin(GL_POLYGON_OFFSETX) else { return driver(factor, units) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(factor, units) };
     call.put(0, factor);
     call.put(4, units);
     let call = call.publish();
@@ -852,7 +869,8 @@ pub unsafe extern "C" fn glPolygonOffsetx(factor: i32, units: i32) {
 
 pub unsafe extern "C" fn glPopMatrix() {
     let driver: unsafe extern "C" fn() = driver!(GL_POP_MATRIX);
-    let Some(call) = Call::enter(GL_POP_MATRIX, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_POP_MATRIX) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -860,7 +878,8 @@ pub unsafe extern "C" fn glPopMatrix() {
 
 pub unsafe extern "C" fn glPushMatrix() {
     let driver: unsafe extern "C" fn() = driver!(GL_PUSH_MATRIX);
-    let Some(call) = Call::enter(GL_PUSH_MATRIX, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_PUSH_MATRIX) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -868,7 +887,8 @@ pub unsafe extern "C" fn glPushMatrix() {
 
 pub unsafe extern "C" fn glRotatef(angle: f32, x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32) = driver!(GL_ROTATEF);
-    let Some(call) = Call::enter(GL_ROTATEF, EFFECT, 16) else { return driver(angle, x, y, z) };
+    let Some(call) = Call::begin(GL_ROTATEF) else { return driver(angle, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(angle, x, y, z) };
     call.put(0, angle);
     call.put(4, x);
     call.put(8, y);
@@ -880,7 +900,8 @@ pub unsafe extern "C" fn glRotatef(angle: f32, x: f32, y: f32, z: f32) {
 
 pub unsafe extern "C" fn glRotatex(angle: i32, x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_ROTATEX);
-    let Some(call) = Call::enter(GL_ROTATEX, EFFECT, 16) else { return driver(angle, x, y, z) };
+    let Some(call) = Call::begin(GL_ROTATEX) else { return driver(angle, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(angle, x, y, z) };
     call.put(0, angle);
     call.put(4, x);
     call.put(8, y);
@@ -892,9 +913,8 @@ pub unsafe extern "C" fn glRotatex(angle: i32, x: i32, y: i32, z: i32) {
 
 pub unsafe extern "C" fn glSampleCoveragex(value: i32, invert: u8) {
     let driver: unsafe extern "C" fn(i32, u8) = driver!(GL_SAMPLE_COVERAGEX);
-    let Some(call) = Call::enter(GL_SAMPLE_COVERAGEX, EFFECT, 5) else {
-        return driver(value, invert);
-    };
+    let Some(call) = Call::begin(GL_SAMPLE_COVERAGEX) else { return driver(value, invert) };
+    let Some(call) = call.reserve(EFFECT, 5) else { return driver(value, invert) };
     call.clear(0);
     call.put(0, value);
     call.put(4, invert);
@@ -905,7 +925,8 @@ pub unsafe extern "C" fn glSampleCoveragex(value: i32, invert: u8) {
 
 pub unsafe extern "C" fn glScalef(x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32) = driver!(GL_SCALEF);
-    let Some(call) = Call::enter(GL_SCALEF, EFFECT, 12) else { return driver(x, y, z) };
+    let Some(call) = Call::begin(GL_SCALEF) else { return driver(x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(x, y, z) };
     call.clear(8);
     call.put(0, x);
     call.put(4, y);
@@ -917,7 +938,8 @@ pub unsafe extern "C" fn glScalef(x: f32, y: f32, z: f32) {
 
 pub unsafe extern "C" fn glScalex(x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_SCALEX);
-    let Some(call) = Call::enter(GL_SCALEX, EFFECT, 12) else { return driver(x, y, z) };
+    let Some(call) = Call::begin(GL_SCALEX) else { return driver(x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(x, y, z) };
     call.clear(8);
     call.put(0, x);
     call.put(4, y);
@@ -929,7 +951,8 @@ pub unsafe extern "C" fn glScalex(x: i32, y: i32, z: i32) {
 
 pub unsafe extern "C" fn glShadeModel(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADE_MODEL);
-    let Some(call) = Call::enter(GL_SHADE_MODEL, EFFECT, 4) else { return driver(mode) };
+    let Some(call) = Call::begin(GL_SHADE_MODEL) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -944,9 +967,10 @@ pub unsafe extern "C" fn glTexCoordPointer(
     pointer: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_TEX_COORD_POINTER);
-    let Some(call) = Call::enter(GL_TEX_COORD_POINTER, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_TEX_COORD_POINTER) else {
         return driver(size, r#type, stride, pointer);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
     call.clear(8);
     call.put(0, size);
     call.put(4, r#type);
@@ -959,9 +983,8 @@ pub unsafe extern "C" fn glTexCoordPointer(
 
 pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_TEX_ENVF);
-    let Some(call) = Call::enter(GL_TEX_ENVF, EFFECT, 12) else {
-        return driver(target, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_ENVF) else { return driver(target, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -973,8 +996,9 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
 
 pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_ENVFV);
+    let Some(call) = Call::begin(GL_TEX_ENVFV) else { return driver(target, pname, params) };
     let reads = [observe::array(params, sizes::texture_environment(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_ENVFV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -987,9 +1011,8 @@ pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32)
 
 pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_ENVI);
-    let Some(call) = Call::enter(GL_TEX_ENVI, EFFECT, 12) else {
-        return driver(target, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_ENVI) else { return driver(target, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -1001,8 +1024,9 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVIV);
+    let Some(call) = Call::begin(GL_TEX_ENVIV) else { return driver(target, pname, params) };
     let reads = [observe::array(params, sizes::texture_environment(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_ENVIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1015,9 +1039,8 @@ pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32)
 
 pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_ENVX);
-    let Some(call) = Call::enter(GL_TEX_ENVX, EFFECT, 12) else {
-        return driver(target, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_ENVX) else { return driver(target, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -1029,8 +1052,9 @@ pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVXV);
+    let Some(call) = Call::begin(GL_TEX_ENVXV) else { return driver(target, pname, params) };
     let reads = [observe::array(params, sizes::texture_environment(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_ENVXV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1043,9 +1067,8 @@ pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32)
 
 pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_PARAMETERX);
-    let Some(call) = Call::enter(GL_TEX_PARAMETERX, EFFECT, 12) else {
-        return driver(target, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_PARAMETERX) else { return driver(target, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -1057,8 +1080,9 @@ pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERXV);
+    let Some(call) = Call::begin(GL_TEX_PARAMETERXV) else { return driver(target, pname, params) };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETERXV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1071,7 +1095,8 @@ pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *cons
 
 pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32) = driver!(GL_TRANSLATEF);
-    let Some(call) = Call::enter(GL_TRANSLATEF, EFFECT, 12) else { return driver(x, y, z) };
+    let Some(call) = Call::begin(GL_TRANSLATEF) else { return driver(x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(x, y, z) };
     call.clear(8);
     call.put(0, x);
     call.put(4, y);
@@ -1083,7 +1108,8 @@ pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
 
 pub unsafe extern "C" fn glTranslatex(x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_TRANSLATEX);
-    let Some(call) = Call::enter(GL_TRANSLATEX, EFFECT, 12) else { return driver(x, y, z) };
+    let Some(call) = Call::begin(GL_TRANSLATEX) else { return driver(x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(x, y, z) };
     call.clear(8);
     call.put(0, x);
     call.put(4, y);
@@ -1100,9 +1126,10 @@ pub unsafe extern "C" fn glVertexPointer(
     pointer: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_VERTEX_POINTER);
-    let Some(call) = Call::enter(GL_VERTEX_POINTER, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_VERTEX_POINTER) else {
         return driver(size, r#type, stride, pointer);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
     call.clear(8);
     call.put(0, size);
     call.put(4, r#type);

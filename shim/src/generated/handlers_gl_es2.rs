@@ -23,7 +23,8 @@ use crate::observe;
 
 pub unsafe extern "C" fn glActiveTexture(texture: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ACTIVE_TEXTURE);
-    let Some(call) = Call::enter(GL_ACTIVE_TEXTURE, EFFECT, 4) else { return driver(texture) };
+    let Some(call) = Call::begin(GL_ACTIVE_TEXTURE) else { return driver(texture) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(texture) };
     call.clear(0);
     call.put(0, texture);
     let call = call.publish();
@@ -33,9 +34,8 @@ pub unsafe extern "C" fn glActiveTexture(texture: u32) {
 
 pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ATTACH_SHADER);
-    let Some(call) = Call::enter(GL_ATTACH_SHADER, EFFECT, 8) else {
-        return driver(program, shader);
-    };
+    let Some(call) = Call::begin(GL_ATTACH_SHADER) else { return driver(program, shader) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(program, shader) };
     call.put(0, program);
     call.put(4, shader);
     let call = call.publish();
@@ -45,8 +45,11 @@ pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
 
 pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *const c_char) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_char) = driver!(GL_BIND_ATTRIB_LOCATION);
+    let Some(call) = Call::begin(GL_BIND_ATTRIB_LOCATION) else {
+        return driver(program, index, name);
+    };
     let reads = [observe::c_string(name)];
-    let Some(call) = Call::enter_observing(GL_BIND_ATTRIB_LOCATION, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(program, index, name);
     };
     call.put(0, program);
@@ -59,7 +62,8 @@ pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *c
 
 pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_BUFFER);
-    let Some(call) = Call::enter(GL_BIND_BUFFER, EFFECT, 8) else { return driver(target, buffer) };
+    let Some(call) = Call::begin(GL_BIND_BUFFER) else { return driver(target, buffer) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, buffer) };
     call.put(0, target);
     call.put(4, buffer);
     let call = call.publish();
@@ -69,9 +73,8 @@ pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
 
 pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_FRAMEBUFFER);
-    let Some(call) = Call::enter(GL_BIND_FRAMEBUFFER, EFFECT, 8) else {
-        return driver(target, framebuffer);
-    };
+    let Some(call) = Call::begin(GL_BIND_FRAMEBUFFER) else { return driver(target, framebuffer) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, framebuffer) };
     call.put(0, target);
     call.put(4, framebuffer);
     let call = call.publish();
@@ -81,9 +84,8 @@ pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
 
 pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_RENDERBUFFER);
-    let Some(call) = Call::enter(GL_BIND_RENDERBUFFER, EFFECT, 8) else {
-        return driver(target, renderbuffer);
-    };
+    let Some(call) = Call::begin(GL_BIND_RENDERBUFFER) else { return driver(target, renderbuffer) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, renderbuffer) };
     call.put(0, target);
     call.put(4, renderbuffer);
     let call = call.publish();
@@ -93,9 +95,8 @@ pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_TEXTURE);
-    let Some(call) = Call::enter(GL_BIND_TEXTURE, EFFECT, 8) else {
-        return driver(target, texture);
-    };
+    let Some(call) = Call::begin(GL_BIND_TEXTURE) else { return driver(target, texture) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, texture) };
     call.put(0, target);
     call.put(4, texture);
     let call = call.publish();
@@ -105,9 +106,8 @@ pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
 
 pub unsafe extern "C" fn glBlendColor(red: f32, green: f32, blue: f32, alpha: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32) = driver!(GL_BLEND_COLOR);
-    let Some(call) = Call::enter(GL_BLEND_COLOR, EFFECT, 16) else {
-        return driver(red, green, blue, alpha);
-    };
+    let Some(call) = Call::begin(GL_BLEND_COLOR) else { return driver(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(red, green, blue, alpha) };
     call.put(0, red);
     call.put(4, green);
     call.put(8, blue);
@@ -119,7 +119,8 @@ pub unsafe extern "C" fn glBlendColor(red: f32, green: f32, blue: f32, alpha: f3
 
 pub unsafe extern "C" fn glBlendEquation(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BLEND_EQUATION);
-    let Some(call) = Call::enter(GL_BLEND_EQUATION, EFFECT, 4) else { return driver(mode) };
+    let Some(call) = Call::begin(GL_BLEND_EQUATION) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -129,9 +130,10 @@ pub unsafe extern "C" fn glBlendEquation(mode: u32) {
 
 pub unsafe extern "C" fn glBlendEquationSeparate(modeRGB: u32, modeAlpha: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_EQUATION_SEPARATE);
-    let Some(call) = Call::enter(GL_BLEND_EQUATION_SEPARATE, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATE) else {
         return driver(modeRGB, modeAlpha);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(modeRGB, modeAlpha) };
     call.put(0, modeRGB);
     call.put(4, modeAlpha);
     let call = call.publish();
@@ -141,7 +143,8 @@ pub unsafe extern "C" fn glBlendEquationSeparate(modeRGB: u32, modeAlpha: u32) {
 
 pub unsafe extern "C" fn glBlendFunc(sfactor: u32, dfactor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_FUNC);
-    let Some(call) = Call::enter(GL_BLEND_FUNC, EFFECT, 8) else { return driver(sfactor, dfactor) };
+    let Some(call) = Call::begin(GL_BLEND_FUNC) else { return driver(sfactor, dfactor) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(sfactor, dfactor) };
     call.put(0, sfactor);
     call.put(4, dfactor);
     let call = call.publish();
@@ -156,7 +159,10 @@ pub unsafe extern "C" fn glBlendFuncSeparate(
     dfactorAlpha: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32) = driver!(GL_BLEND_FUNC_SEPARATE);
-    let Some(call) = Call::enter(GL_BLEND_FUNC_SEPARATE, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATE) else {
+        return driver(sfactorRGB, dfactorRGB, sfactorAlpha, dfactorAlpha);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(sfactorRGB, dfactorRGB, sfactorAlpha, dfactorAlpha);
     };
     call.put(0, sfactorRGB);
@@ -170,8 +176,9 @@ pub unsafe extern "C" fn glBlendFuncSeparate(
 
 pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_void, usage: u32) {
     let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) = driver!(GL_BUFFER_DATA);
+    let Some(call) = Call::begin(GL_BUFFER_DATA) else { return driver(target, size, data, usage) };
     let reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = Call::enter_observing(GL_BUFFER_DATA, EFFECT, 28, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 28, &reads) else {
         return driver(target, size, data, usage);
     };
     call.clear(0);
@@ -193,8 +200,11 @@ pub unsafe extern "C" fn glBufferSubData(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, isize, *const c_void) =
         driver!(GL_BUFFER_SUB_DATA);
+    let Some(call) = Call::begin(GL_BUFFER_SUB_DATA) else {
+        return driver(target, offset, size, data);
+    };
     let reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = Call::enter_observing(GL_BUFFER_SUB_DATA, EFFECT, 32, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
         return driver(target, offset, size, data);
     };
     call.clear(0);
@@ -209,9 +219,8 @@ pub unsafe extern "C" fn glBufferSubData(
 
 pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
     let driver: unsafe extern "C" fn(u32) -> u32 = driver!(GL_CHECK_FRAMEBUFFER_STATUS);
-    let Some(call) = Call::enter(GL_CHECK_FRAMEBUFFER_STATUS, EFFECT | LEAVES, 4) else {
-        return driver(target);
-    };
+    let Some(call) = Call::begin(GL_CHECK_FRAMEBUFFER_STATUS) else { return driver(target) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
     let call = call.publish();
@@ -222,7 +231,8 @@ pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
 
 pub unsafe extern "C" fn glClear(mask: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_CLEAR);
-    let Some(call) = Call::enter(GL_CLEAR, EFFECT, 4) else { return driver(mask) };
+    let Some(call) = Call::begin(GL_CLEAR) else { return driver(mask) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mask) };
     call.clear(0);
     call.put(0, mask);
     let call = call.publish();
@@ -232,9 +242,8 @@ pub unsafe extern "C" fn glClear(mask: u32) {
 
 pub unsafe extern "C" fn glClearColor(red: f32, green: f32, blue: f32, alpha: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32) = driver!(GL_CLEAR_COLOR);
-    let Some(call) = Call::enter(GL_CLEAR_COLOR, EFFECT, 16) else {
-        return driver(red, green, blue, alpha);
-    };
+    let Some(call) = Call::begin(GL_CLEAR_COLOR) else { return driver(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(red, green, blue, alpha) };
     call.put(0, red);
     call.put(4, green);
     call.put(8, blue);
@@ -246,7 +255,8 @@ pub unsafe extern "C" fn glClearColor(red: f32, green: f32, blue: f32, alpha: f3
 
 pub unsafe extern "C" fn glClearDepthf(d: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_CLEAR_DEPTHF);
-    let Some(call) = Call::enter(GL_CLEAR_DEPTHF, EFFECT, 4) else { return driver(d) };
+    let Some(call) = Call::begin(GL_CLEAR_DEPTHF) else { return driver(d) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(d) };
     call.clear(0);
     call.put(0, d);
     let call = call.publish();
@@ -256,7 +266,8 @@ pub unsafe extern "C" fn glClearDepthf(d: f32) {
 
 pub unsafe extern "C" fn glClearStencil(s: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_CLEAR_STENCIL);
-    let Some(call) = Call::enter(GL_CLEAR_STENCIL, EFFECT, 4) else { return driver(s) };
+    let Some(call) = Call::begin(GL_CLEAR_STENCIL) else { return driver(s) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(s) };
     call.clear(0);
     call.put(0, s);
     let call = call.publish();
@@ -266,9 +277,8 @@ pub unsafe extern "C" fn glClearStencil(s: i32) {
 
 pub unsafe extern "C" fn glColorMask(red: u8, green: u8, blue: u8, alpha: u8) {
     let driver: unsafe extern "C" fn(u8, u8, u8, u8) = driver!(GL_COLOR_MASK);
-    let Some(call) = Call::enter(GL_COLOR_MASK, EFFECT, 4) else {
-        return driver(red, green, blue, alpha);
-    };
+    let Some(call) = Call::begin(GL_COLOR_MASK) else { return driver(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(red, green, blue, alpha) };
     call.clear(0);
     call.put(0, red);
     call.put(1, green);
@@ -281,7 +291,8 @@ pub unsafe extern "C" fn glColorMask(red: u8, green: u8, blue: u8, alpha: u8) {
 
 pub unsafe extern "C" fn glCompileShader(shader: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_COMPILE_SHADER);
-    let Some(call) = Call::enter(GL_COMPILE_SHADER, EFFECT, 4) else { return driver(shader) };
+    let Some(call) = Call::begin(GL_COMPILE_SHADER) else { return driver(shader) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(shader) };
     call.clear(0);
     call.put(0, shader);
     let call = call.publish();
@@ -301,7 +312,10 @@ pub unsafe extern "C" fn glCompressedTexImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE2D);
-    let Some(call) = Call::enter(GL_COMPRESSED_TEX_IMAGE2D, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_COMPRESSED_TEX_IMAGE2D) else {
+        return driver(target, level, internalformat, width, height, border, imageSize, data);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(target, level, internalformat, width, height, border, imageSize, data);
     };
     call.clear(24);
@@ -331,7 +345,10 @@ pub unsafe extern "C" fn glCompressedTexSubImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_SUB_IMAGE2D);
-    let Some(call) = Call::enter(GL_COMPRESSED_TEX_SUB_IMAGE2D, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE2D) else {
+        return driver(target, level, xoffset, yoffset, width, height, format, imageSize, data);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(target, level, xoffset, yoffset, width, height, format, imageSize, data);
     };
     call.put(0, target);
@@ -360,7 +377,10 @@ pub unsafe extern "C" fn glCopyTexImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_IMAGE2D);
-    let Some(call) = Call::enter(GL_COPY_TEX_IMAGE2D, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_COPY_TEX_IMAGE2D) else {
+        return driver(target, level, internalformat, x, y, width, height, border);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, level, internalformat, x, y, width, height, border);
     };
     call.put(0, target);
@@ -388,7 +408,10 @@ pub unsafe extern "C" fn glCopyTexSubImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_SUB_IMAGE2D);
-    let Some(call) = Call::enter(GL_COPY_TEX_SUB_IMAGE2D, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_COPY_TEX_SUB_IMAGE2D) else {
+        return driver(target, level, xoffset, yoffset, x, y, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, level, xoffset, yoffset, x, y, width, height);
     };
     call.put(0, target);
@@ -406,7 +429,8 @@ pub unsafe extern "C" fn glCopyTexSubImage2D(
 
 pub unsafe extern "C" fn glCreateProgram() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_CREATE_PROGRAM);
-    let Some(call) = Call::enter(GL_CREATE_PROGRAM, LEAVES, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_CREATE_PROGRAM) else { return driver() };
+    let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(GL_CREATE_PROGRAM, EFFECT, result, &[]);
@@ -415,7 +439,8 @@ pub unsafe extern "C" fn glCreateProgram() -> u32 {
 
 pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
     let driver: unsafe extern "C" fn(u32) -> u32 = driver!(GL_CREATE_SHADER);
-    let Some(call) = Call::enter(GL_CREATE_SHADER, LEAVES, 4) else { return driver(r#type) };
+    let Some(call) = Call::begin(GL_CREATE_SHADER) else { return driver(r#type) };
+    let Some(call) = call.reserve(LEAVES, 4) else { return driver(r#type) };
     call.clear(0);
     call.put(0, r#type);
     let call = call.publish();
@@ -426,7 +451,8 @@ pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
 
 pub unsafe extern "C" fn glCullFace(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_CULL_FACE);
-    let Some(call) = Call::enter(GL_CULL_FACE, EFFECT, 4) else { return driver(mode) };
+    let Some(call) = Call::begin(GL_CULL_FACE) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -436,10 +462,9 @@ pub unsafe extern "C" fn glCullFace(mode: u32) {
 
 pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_BUFFERS);
+    let Some(call) = Call::begin(GL_DELETE_BUFFERS) else { return driver(n, buffers) };
     let reads = [observe::array(buffers, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_BUFFERS, EFFECT, 16, &reads) else {
-        return driver(n, buffers);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, buffers) };
     call.clear(0);
     call.put(0, n);
     call.put(8, buffers);
@@ -450,8 +475,9 @@ pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
 
 pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS);
+    let Some(call) = Call::begin(GL_DELETE_FRAMEBUFFERS) else { return driver(n, framebuffers) };
     let reads = [observe::array(framebuffers, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_FRAMEBUFFERS, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(n, framebuffers);
     };
     call.clear(0);
@@ -464,7 +490,8 @@ pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) 
 
 pub unsafe extern "C" fn glDeleteProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_PROGRAM);
-    let Some(call) = Call::enter(GL_DELETE_PROGRAM, EFFECT, 4) else { return driver(program) };
+    let Some(call) = Call::begin(GL_DELETE_PROGRAM) else { return driver(program) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(program) };
     call.clear(0);
     call.put(0, program);
     let call = call.publish();
@@ -474,8 +501,9 @@ pub unsafe extern "C" fn glDeleteProgram(program: u32) {
 
 pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS);
+    let Some(call) = Call::begin(GL_DELETE_RENDERBUFFERS) else { return driver(n, renderbuffers) };
     let reads = [observe::array(renderbuffers, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_RENDERBUFFERS, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(n, renderbuffers);
     };
     call.clear(0);
@@ -488,7 +516,8 @@ pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32
 
 pub unsafe extern "C" fn glDeleteShader(shader: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_SHADER);
-    let Some(call) = Call::enter(GL_DELETE_SHADER, EFFECT, 4) else { return driver(shader) };
+    let Some(call) = Call::begin(GL_DELETE_SHADER) else { return driver(shader) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(shader) };
     call.clear(0);
     call.put(0, shader);
     let call = call.publish();
@@ -498,10 +527,9 @@ pub unsafe extern "C" fn glDeleteShader(shader: u32) {
 
 pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TEXTURES);
+    let Some(call) = Call::begin(GL_DELETE_TEXTURES) else { return driver(n, textures) };
     let reads = [observe::array(textures, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_TEXTURES, EFFECT, 16, &reads) else {
-        return driver(n, textures);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, textures) };
     call.clear(0);
     call.put(0, n);
     call.put(8, textures);
@@ -512,7 +540,8 @@ pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
 
 pub unsafe extern "C" fn glDepthFunc(func: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DEPTH_FUNC);
-    let Some(call) = Call::enter(GL_DEPTH_FUNC, EFFECT, 4) else { return driver(func) };
+    let Some(call) = Call::begin(GL_DEPTH_FUNC) else { return driver(func) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(func) };
     call.clear(0);
     call.put(0, func);
     let call = call.publish();
@@ -522,7 +551,8 @@ pub unsafe extern "C" fn glDepthFunc(func: u32) {
 
 pub unsafe extern "C" fn glDepthMask(flag: u8) {
     let driver: unsafe extern "C" fn(u8) = driver!(GL_DEPTH_MASK);
-    let Some(call) = Call::enter(GL_DEPTH_MASK, EFFECT, 1) else { return driver(flag) };
+    let Some(call) = Call::begin(GL_DEPTH_MASK) else { return driver(flag) };
+    let Some(call) = call.reserve(EFFECT, 1) else { return driver(flag) };
     call.clear(0);
     call.put(0, flag);
     let call = call.publish();
@@ -532,7 +562,8 @@ pub unsafe extern "C" fn glDepthMask(flag: u8) {
 
 pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
     let driver: unsafe extern "C" fn(f32, f32) = driver!(GL_DEPTH_RANGEF);
-    let Some(call) = Call::enter(GL_DEPTH_RANGEF, EFFECT, 8) else { return driver(n, f) };
+    let Some(call) = Call::begin(GL_DEPTH_RANGEF) else { return driver(n, f) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(n, f) };
     call.put(0, n);
     call.put(4, f);
     let call = call.publish();
@@ -542,9 +573,8 @@ pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
 
 pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DETACH_SHADER);
-    let Some(call) = Call::enter(GL_DETACH_SHADER, EFFECT, 8) else {
-        return driver(program, shader);
-    };
+    let Some(call) = Call::begin(GL_DETACH_SHADER) else { return driver(program, shader) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(program, shader) };
     call.put(0, program);
     call.put(4, shader);
     let call = call.publish();
@@ -554,7 +584,8 @@ pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
 
 pub unsafe extern "C" fn glDisable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE);
-    let Some(call) = Call::enter(GL_DISABLE, EFFECT, 4) else { return driver(cap) };
+    let Some(call) = Call::begin(GL_DISABLE) else { return driver(cap) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(cap) };
     call.clear(0);
     call.put(0, cap);
     let call = call.publish();
@@ -564,9 +595,8 @@ pub unsafe extern "C" fn glDisable(cap: u32) {
 
 pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_VERTEX_ATTRIB_ARRAY);
-    let Some(call) = Call::enter(GL_DISABLE_VERTEX_ATTRIB_ARRAY, EFFECT, 4) else {
-        return driver(index);
-    };
+    let Some(call) = Call::begin(GL_DISABLE_VERTEX_ATTRIB_ARRAY) else { return driver(index) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(index) };
     call.clear(0);
     call.put(0, index);
     let call = call.publish();
@@ -576,9 +606,8 @@ pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
 
 pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32) = driver!(GL_DRAW_ARRAYS);
-    let Some(call) = Call::enter(GL_DRAW_ARRAYS, EFFECT, 12) else {
-        return driver(mode, first, count);
-    };
+    let Some(call) = Call::begin(GL_DRAW_ARRAYS) else { return driver(mode, first, count) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(mode, first, count) };
     call.clear(8);
     call.put(0, mode);
     call.put(4, first);
@@ -595,9 +624,10 @@ pub unsafe extern "C" fn glDrawElements(
     indices: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void) = driver!(GL_DRAW_ELEMENTS);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS) else {
         return driver(mode, count, r#type, indices);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(mode, count, r#type, indices) };
     call.clear(8);
     call.put(0, mode);
     call.put(4, count);
@@ -610,7 +640,8 @@ pub unsafe extern "C" fn glDrawElements(
 
 pub unsafe extern "C" fn glEnable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE);
-    let Some(call) = Call::enter(GL_ENABLE, EFFECT, 4) else { return driver(cap) };
+    let Some(call) = Call::begin(GL_ENABLE) else { return driver(cap) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(cap) };
     call.clear(0);
     call.put(0, cap);
     let call = call.publish();
@@ -620,9 +651,8 @@ pub unsafe extern "C" fn glEnable(cap: u32) {
 
 pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_VERTEX_ATTRIB_ARRAY);
-    let Some(call) = Call::enter(GL_ENABLE_VERTEX_ATTRIB_ARRAY, EFFECT, 4) else {
-        return driver(index);
-    };
+    let Some(call) = Call::begin(GL_ENABLE_VERTEX_ATTRIB_ARRAY) else { return driver(index) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(index) };
     call.clear(0);
     call.put(0, index);
     let call = call.publish();
@@ -632,7 +662,8 @@ pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
 
 pub unsafe extern "C" fn glFinish() {
     let driver: unsafe extern "C" fn() = driver!(GL_FINISH);
-    let Some(call) = Call::enter(GL_FINISH, LEAVES, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_FINISH) else { return driver() };
+    let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.leave(GL_FINISH, EFFECT, (), &[]);
@@ -640,7 +671,8 @@ pub unsafe extern "C" fn glFinish() {
 
 pub unsafe extern "C" fn glFlush() {
     let driver: unsafe extern "C" fn() = driver!(GL_FLUSH);
-    let Some(call) = Call::enter(GL_FLUSH, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_FLUSH) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -653,7 +685,10 @@ pub unsafe extern "C" fn glFramebufferRenderbuffer(
     renderbuffer: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32) = driver!(GL_FRAMEBUFFER_RENDERBUFFER);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_RENDERBUFFER, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_RENDERBUFFER) else {
+        return driver(target, attachment, renderbuffertarget, renderbuffer);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(target, attachment, renderbuffertarget, renderbuffer);
     };
     call.put(0, target);
@@ -673,7 +708,10 @@ pub unsafe extern "C" fn glFramebufferTexture2D(
     level: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32) = driver!(GL_FRAMEBUFFER_TEXTURE2D);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE2D, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D) else {
+        return driver(target, attachment, textarget, texture, level);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, attachment, textarget, texture, level);
     };
     call.clear(16);
@@ -689,7 +727,8 @@ pub unsafe extern "C" fn glFramebufferTexture2D(
 
 pub unsafe extern "C" fn glFrontFace(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_FRONT_FACE);
-    let Some(call) = Call::enter(GL_FRONT_FACE, EFFECT, 4) else { return driver(mode) };
+    let Some(call) = Call::begin(GL_FRONT_FACE) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -699,7 +738,8 @@ pub unsafe extern "C" fn glFrontFace(mode: u32) {
 
 pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_BUFFERS);
-    let Some(call) = Call::enter(GL_GEN_BUFFERS, LEAVES, 16) else { return driver(n, buffers) };
+    let Some(call) = Call::begin(GL_GEN_BUFFERS) else { return driver(n, buffers) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, buffers) };
     call.clear(0);
     call.put(0, n);
     call.put(8, buffers);
@@ -711,9 +751,8 @@ pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
 
 pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FRAMEBUFFERS);
-    let Some(call) = Call::enter(GL_GEN_FRAMEBUFFERS, LEAVES, 16) else {
-        return driver(n, framebuffers);
-    };
+    let Some(call) = Call::begin(GL_GEN_FRAMEBUFFERS) else { return driver(n, framebuffers) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, framebuffers) };
     call.clear(0);
     call.put(0, n);
     call.put(8, framebuffers);
@@ -725,9 +764,8 @@ pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
 
 pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_RENDERBUFFERS);
-    let Some(call) = Call::enter(GL_GEN_RENDERBUFFERS, LEAVES, 16) else {
-        return driver(n, renderbuffers);
-    };
+    let Some(call) = Call::begin(GL_GEN_RENDERBUFFERS) else { return driver(n, renderbuffers) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, renderbuffers) };
     call.clear(0);
     call.put(0, n);
     call.put(8, renderbuffers);
@@ -739,7 +777,8 @@ pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
 
 pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TEXTURES);
-    let Some(call) = Call::enter(GL_GEN_TEXTURES, LEAVES, 16) else { return driver(n, textures) };
+    let Some(call) = Call::begin(GL_GEN_TEXTURES) else { return driver(n, textures) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, textures) };
     call.clear(0);
     call.put(0, n);
     call.put(8, textures);
@@ -751,7 +790,8 @@ pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
 
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP);
-    let Some(call) = Call::enter(GL_GENERATE_MIPMAP, EFFECT, 4) else { return driver(target) };
+    let Some(call) = Call::begin(GL_GENERATE_MIPMAP) else { return driver(target) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
     let call = call.publish();
@@ -770,7 +810,10 @@ pub unsafe extern "C" fn glGetActiveAttrib(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
         driver!(GL_GET_ACTIVE_ATTRIB);
-    let Some(call) = Call::enter(GL_GET_ACTIVE_ATTRIB, EFFECT | LEAVES, 48) else {
+    let Some(call) = Call::begin(GL_GET_ACTIVE_ATTRIB) else {
+        return driver(program, index, bufSize, length, size, r#type, name);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
         return driver(program, index, bufSize, length, size, r#type, name);
     };
     call.clear(8);
@@ -803,7 +846,10 @@ pub unsafe extern "C" fn glGetActiveUniform(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
         driver!(GL_GET_ACTIVE_UNIFORM);
-    let Some(call) = Call::enter(GL_GET_ACTIVE_UNIFORM, EFFECT | LEAVES, 48) else {
+    let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM) else {
+        return driver(program, index, bufSize, length, size, r#type, name);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
         return driver(program, index, bufSize, length, size, r#type, name);
     };
     call.clear(8);
@@ -833,7 +879,10 @@ pub unsafe extern "C" fn glGetAttachedShaders(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32) =
         driver!(GL_GET_ATTACHED_SHADERS);
-    let Some(call) = Call::enter(GL_GET_ATTACHED_SHADERS, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_ATTACHED_SHADERS) else {
+        return driver(program, maxCount, count, shaders);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, maxCount, count, shaders);
     };
     call.put(0, program);
@@ -855,9 +904,9 @@ pub unsafe extern "C" fn glGetAttachedShaders(
 
 pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const c_char) -> i32 {
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 = driver!(GL_GET_ATTRIB_LOCATION);
+    let Some(call) = Call::begin(GL_GET_ATTRIB_LOCATION) else { return driver(program, name) };
     let reads = [observe::c_string(name)];
-    let Some(call) = Call::enter_observing(GL_GET_ATTRIB_LOCATION, EFFECT | LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(program, name);
     };
     call.clear(0);
@@ -871,9 +920,8 @@ pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const c_char) 
 
 pub unsafe extern "C" fn glGetBooleanv(pname: u32, data: *mut u8) {
     let driver: unsafe extern "C" fn(u32, *mut u8) = driver!(GL_GET_BOOLEANV);
-    let Some(call) = Call::enter(GL_GET_BOOLEANV, EFFECT | LEAVES, 16) else {
-        return driver(pname, data);
-    };
+    let Some(call) = Call::begin(GL_GET_BOOLEANV) else { return driver(pname, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, data);
@@ -885,7 +933,10 @@ pub unsafe extern "C" fn glGetBooleanv(pname: u32, data: *mut u8) {
 
 pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_BUFFER_PARAMETERIV);
-    let Some(call) = Call::enter(GL_GET_BUFFER_PARAMETERIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_BUFFER_PARAMETERIV) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -899,7 +950,8 @@ pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params:
 
 pub unsafe extern "C" fn glGetError() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_ERROR);
-    let Some(call) = Call::enter(GL_GET_ERROR, EFFECT | LEAVES, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_GET_ERROR) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(GL_GET_ERROR, 0, result, &[]);
@@ -908,9 +960,8 @@ pub unsafe extern "C" fn glGetError() -> u32 {
 
 pub unsafe extern "C" fn glGetFloatv(pname: u32, data: *mut f32) {
     let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_FLOATV);
-    let Some(call) = Call::enter(GL_GET_FLOATV, EFFECT | LEAVES, 16) else {
-        return driver(pname, data);
-    };
+    let Some(call) = Call::begin(GL_GET_FLOATV) else { return driver(pname, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, data);
@@ -928,8 +979,10 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         driver!(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV);
-    let Some(call) = Call::enter(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV, EFFECT | LEAVES, 24)
-    else {
+    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV) else {
+        return driver(target, attachment, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(target, attachment, pname, params);
     };
     call.clear(8);
@@ -945,9 +998,8 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
 
 pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
     let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_INTEGERV);
-    let Some(call) = Call::enter(GL_GET_INTEGERV, EFFECT | LEAVES, 16) else {
-        return driver(pname, data);
-    };
+    let Some(call) = Call::begin(GL_GET_INTEGERV) else { return driver(pname, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, data);
@@ -965,7 +1017,10 @@ pub unsafe extern "C" fn glGetProgramInfoLog(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_PROGRAM_INFO_LOG);
-    let Some(call) = Call::enter(GL_GET_PROGRAM_INFO_LOG, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAM_INFO_LOG) else {
+        return driver(program, bufSize, length, infoLog);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, bufSize, length, infoLog);
     };
     call.put(0, program);
@@ -980,7 +1035,8 @@ pub unsafe extern "C" fn glGetProgramInfoLog(
 
 pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PROGRAMIV);
-    let Some(call) = Call::enter(GL_GET_PROGRAMIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAMIV) else { return driver(program, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(program, pname, params);
     };
     call.put(0, program);
@@ -994,7 +1050,10 @@ pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i
 
 pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_RENDERBUFFER_PARAMETERIV);
-    let Some(call) = Call::enter(GL_GET_RENDERBUFFER_PARAMETERIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_RENDERBUFFER_PARAMETERIV) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1014,7 +1073,10 @@ pub unsafe extern "C" fn glGetShaderInfoLog(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_SHADER_INFO_LOG);
-    let Some(call) = Call::enter(GL_GET_SHADER_INFO_LOG, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_SHADER_INFO_LOG) else {
+        return driver(shader, bufSize, length, infoLog);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(shader, bufSize, length, infoLog);
     };
     call.put(0, shader);
@@ -1035,7 +1097,10 @@ pub unsafe extern "C" fn glGetShaderPrecisionFormat(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32, *mut i32) =
         driver!(GL_GET_SHADER_PRECISION_FORMAT);
-    let Some(call) = Call::enter(GL_GET_SHADER_PRECISION_FORMAT, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_SHADER_PRECISION_FORMAT) else {
+        return driver(shadertype, precisiontype, range, precision);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(shadertype, precisiontype, range, precision);
     };
     call.put(0, shadertype);
@@ -1056,7 +1121,10 @@ pub unsafe extern "C" fn glGetShaderSource(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_SHADER_SOURCE);
-    let Some(call) = Call::enter(GL_GET_SHADER_SOURCE, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_SHADER_SOURCE) else {
+        return driver(shader, bufSize, length, source);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(shader, bufSize, length, source);
     };
     call.put(0, shader);
@@ -1071,7 +1139,8 @@ pub unsafe extern "C" fn glGetShaderSource(
 
 pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_SHADERIV);
-    let Some(call) = Call::enter(GL_GET_SHADERIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SHADERIV) else { return driver(shader, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(shader, pname, params);
     };
     call.put(0, shader);
@@ -1085,7 +1154,8 @@ pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32
 
 pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
     let driver: unsafe extern "C" fn(u32) -> *const u8 = driver!(GL_GET_STRING);
-    let Some(call) = Call::enter(GL_GET_STRING, EFFECT | LEAVES, 4) else { return driver(name) };
+    let Some(call) = Call::begin(GL_GET_STRING) else { return driver(name) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(name) };
     call.clear(0);
     call.put(0, name);
     let call = call.publish();
@@ -1097,7 +1167,10 @@ pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
 
 pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_TEX_PARAMETERFV);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETERFV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETERFV) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1111,7 +1184,10 @@ pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *m
 
 pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETERIV);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETERIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETERIV) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1125,9 +1201,9 @@ pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *m
 
 pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char) -> i32 {
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 = driver!(GL_GET_UNIFORM_LOCATION);
+    let Some(call) = Call::begin(GL_GET_UNIFORM_LOCATION) else { return driver(program, name) };
     let reads = [observe::c_string(name)];
-    let Some(call) = Call::enter_observing(GL_GET_UNIFORM_LOCATION, EFFECT | LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(program, name);
     };
     call.clear(0);
@@ -1141,9 +1217,10 @@ pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char)
 
 pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mut f32) {
     let driver: unsafe extern "C" fn(u32, i32, *mut f32) = driver!(GL_GET_UNIFORMFV);
-    let Some(call) = Call::enter(GL_GET_UNIFORMFV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_GET_UNIFORMFV) else {
         return driver(program, location, params);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, params) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, params);
@@ -1154,9 +1231,10 @@ pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mu
 
 pub unsafe extern "C" fn glGetUniformiv(program: u32, location: i32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32) = driver!(GL_GET_UNIFORMIV);
-    let Some(call) = Call::enter(GL_GET_UNIFORMIV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_GET_UNIFORMIV) else {
         return driver(program, location, params);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, params) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, params);
@@ -1172,7 +1250,10 @@ pub unsafe extern "C" fn glGetVertexAttribPointerv(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) =
         driver!(GL_GET_VERTEX_ATTRIB_POINTERV);
-    let Some(call) = Call::enter(GL_GET_VERTEX_ATTRIB_POINTERV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_POINTERV) else {
+        return driver(index, pname, pointer);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(index, pname, pointer);
     };
     call.put(0, index);
@@ -1186,9 +1267,10 @@ pub unsafe extern "C" fn glGetVertexAttribPointerv(
 
 pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_VERTEX_ATTRIBFV);
-    let Some(call) = Call::enter(GL_GET_VERTEX_ATTRIBFV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIBFV) else {
         return driver(index, pname, params);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(index, pname, params) };
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
@@ -1200,9 +1282,10 @@ pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mu
 
 pub unsafe extern "C" fn glGetVertexAttribiv(index: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_VERTEX_ATTRIBIV);
-    let Some(call) = Call::enter(GL_GET_VERTEX_ATTRIBIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIBIV) else {
         return driver(index, pname, params);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(index, pname, params) };
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
@@ -1214,7 +1297,8 @@ pub unsafe extern "C" fn glGetVertexAttribiv(index: u32, pname: u32, params: *mu
 
 pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_HINT);
-    let Some(call) = Call::enter(GL_HINT, EFFECT, 8) else { return driver(target, mode) };
+    let Some(call) = Call::begin(GL_HINT) else { return driver(target, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, mode) };
     call.put(0, target);
     call.put(4, mode);
     let call = call.publish();
@@ -1224,7 +1308,8 @@ pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
 
 pub unsafe extern "C" fn glIsBuffer(buffer: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_BUFFER);
-    let Some(call) = Call::enter(GL_IS_BUFFER, EFFECT | LEAVES, 4) else { return driver(buffer) };
+    let Some(call) = Call::begin(GL_IS_BUFFER) else { return driver(buffer) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(buffer) };
     call.clear(0);
     call.put(0, buffer);
     let call = call.publish();
@@ -1235,7 +1320,8 @@ pub unsafe extern "C" fn glIsBuffer(buffer: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_ENABLED);
-    let Some(call) = Call::enter(GL_IS_ENABLED, EFFECT | LEAVES, 4) else { return driver(cap) };
+    let Some(call) = Call::begin(GL_IS_ENABLED) else { return driver(cap) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(cap) };
     call.clear(0);
     call.put(0, cap);
     let call = call.publish();
@@ -1246,9 +1332,8 @@ pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsFramebuffer(framebuffer: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_FRAMEBUFFER);
-    let Some(call) = Call::enter(GL_IS_FRAMEBUFFER, EFFECT | LEAVES, 4) else {
-        return driver(framebuffer);
-    };
+    let Some(call) = Call::begin(GL_IS_FRAMEBUFFER) else { return driver(framebuffer) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(framebuffer) };
     call.clear(0);
     call.put(0, framebuffer);
     let call = call.publish();
@@ -1259,7 +1344,8 @@ pub unsafe extern "C" fn glIsFramebuffer(framebuffer: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsProgram(program: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_PROGRAM);
-    let Some(call) = Call::enter(GL_IS_PROGRAM, EFFECT | LEAVES, 4) else { return driver(program) };
+    let Some(call) = Call::begin(GL_IS_PROGRAM) else { return driver(program) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(program) };
     call.clear(0);
     call.put(0, program);
     let call = call.publish();
@@ -1270,9 +1356,8 @@ pub unsafe extern "C" fn glIsProgram(program: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsRenderbuffer(renderbuffer: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_RENDERBUFFER);
-    let Some(call) = Call::enter(GL_IS_RENDERBUFFER, EFFECT | LEAVES, 4) else {
-        return driver(renderbuffer);
-    };
+    let Some(call) = Call::begin(GL_IS_RENDERBUFFER) else { return driver(renderbuffer) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(renderbuffer) };
     call.clear(0);
     call.put(0, renderbuffer);
     let call = call.publish();
@@ -1283,7 +1368,8 @@ pub unsafe extern "C" fn glIsRenderbuffer(renderbuffer: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsShader(shader: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_SHADER);
-    let Some(call) = Call::enter(GL_IS_SHADER, EFFECT | LEAVES, 4) else { return driver(shader) };
+    let Some(call) = Call::begin(GL_IS_SHADER) else { return driver(shader) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(shader) };
     call.clear(0);
     call.put(0, shader);
     let call = call.publish();
@@ -1294,7 +1380,8 @@ pub unsafe extern "C" fn glIsShader(shader: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsTexture(texture: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_TEXTURE);
-    let Some(call) = Call::enter(GL_IS_TEXTURE, EFFECT | LEAVES, 4) else { return driver(texture) };
+    let Some(call) = Call::begin(GL_IS_TEXTURE) else { return driver(texture) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(texture) };
     call.clear(0);
     call.put(0, texture);
     let call = call.publish();
@@ -1305,7 +1392,8 @@ pub unsafe extern "C" fn glIsTexture(texture: u32) -> u8 {
 
 pub unsafe extern "C" fn glLineWidth(width: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_LINE_WIDTH);
-    let Some(call) = Call::enter(GL_LINE_WIDTH, EFFECT, 4) else { return driver(width) };
+    let Some(call) = Call::begin(GL_LINE_WIDTH) else { return driver(width) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(width) };
     call.clear(0);
     call.put(0, width);
     let call = call.publish();
@@ -1315,7 +1403,8 @@ pub unsafe extern "C" fn glLineWidth(width: f32) {
 
 pub unsafe extern "C" fn glLinkProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_LINK_PROGRAM);
-    let Some(call) = Call::enter(GL_LINK_PROGRAM, EFFECT, 4) else { return driver(program) };
+    let Some(call) = Call::begin(GL_LINK_PROGRAM) else { return driver(program) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(program) };
     call.clear(0);
     call.put(0, program);
     let call = call.publish();
@@ -1325,7 +1414,8 @@ pub unsafe extern "C" fn glLinkProgram(program: u32) {
 
 pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PIXEL_STOREI);
-    let Some(call) = Call::enter(GL_PIXEL_STOREI, EFFECT, 8) else { return driver(pname, param) };
+    let Some(call) = Call::begin(GL_PIXEL_STOREI) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -1335,9 +1425,8 @@ pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glPolygonOffset(factor: f32, units: f32) {
     let driver: unsafe extern "C" fn(f32, f32) = driver!(GL_POLYGON_OFFSET);
-    let Some(call) = Call::enter(GL_POLYGON_OFFSET, EFFECT, 8) else {
-        return driver(factor, units);
-    };
+    let Some(call) = Call::begin(GL_POLYGON_OFFSET) else { return driver(factor, units) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(factor, units) };
     call.put(0, factor);
     call.put(4, units);
     let call = call.publish();
@@ -1356,7 +1445,10 @@ pub unsafe extern "C" fn glReadPixels(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, *mut c_void) =
         driver!(GL_READ_PIXELS);
-    let Some(call) = Call::enter(GL_READ_PIXELS, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_READ_PIXELS) else {
+        return driver(x, y, width, height, format, r#type, pixels);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(x, y, width, height, format, r#type, pixels);
     };
     call.put(0, x);
@@ -1373,7 +1465,8 @@ pub unsafe extern "C" fn glReadPixels(
 
 pub unsafe extern "C" fn glReleaseShaderCompiler() {
     let driver: unsafe extern "C" fn() = driver!(GL_RELEASE_SHADER_COMPILER);
-    let Some(call) = Call::enter(GL_RELEASE_SHADER_COMPILER, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_RELEASE_SHADER_COMPILER) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -1386,7 +1479,10 @@ pub unsafe extern "C" fn glRenderbufferStorage(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_RENDERBUFFER_STORAGE);
-    let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE) else {
+        return driver(target, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(target, internalformat, width, height);
     };
     call.put(0, target);
@@ -1400,9 +1496,8 @@ pub unsafe extern "C" fn glRenderbufferStorage(
 
 pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
     let driver: unsafe extern "C" fn(f32, u8) = driver!(GL_SAMPLE_COVERAGE);
-    let Some(call) = Call::enter(GL_SAMPLE_COVERAGE, EFFECT, 5) else {
-        return driver(value, invert);
-    };
+    let Some(call) = Call::begin(GL_SAMPLE_COVERAGE) else { return driver(value, invert) };
+    let Some(call) = call.reserve(EFFECT, 5) else { return driver(value, invert) };
     call.clear(0);
     call.put(0, value);
     call.put(4, invert);
@@ -1413,9 +1508,8 @@ pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
 
 pub unsafe extern "C" fn glScissor(x: i32, y: i32, width: i32, height: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_SCISSOR);
-    let Some(call) = Call::enter(GL_SCISSOR, EFFECT, 16) else {
-        return driver(x, y, width, height);
-    };
+    let Some(call) = Call::begin(GL_SCISSOR) else { return driver(x, y, width, height) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(x, y, width, height) };
     call.put(0, x);
     call.put(4, y);
     call.put(8, width);
@@ -1434,9 +1528,12 @@ pub unsafe extern "C" fn glShaderBinary(
 ) {
     let driver: unsafe extern "C" fn(i32, *const u32, u32, *const c_void, i32) =
         driver!(GL_SHADER_BINARY);
+    let Some(call) = Call::begin(GL_SHADER_BINARY) else {
+        return driver(count, shaders, binaryFormat, binary, length);
+    };
     let reads =
         [observe::array(shaders, count as i64, 4), observe::array(binary, length as i64, 1)];
-    let Some(call) = Call::enter_observing(GL_SHADER_BINARY, EFFECT, 36, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 36, &reads) else {
         return driver(count, shaders, binaryFormat, binary, length);
     };
     call.clear(0);
@@ -1460,9 +1557,12 @@ pub unsafe extern "C" fn glShaderSource(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, *const i32) =
         driver!(GL_SHADER_SOURCE);
+    let Some(call) = Call::begin(GL_SHADER_SOURCE) else {
+        return driver(shader, count, string, length);
+    };
     let reads =
         [observe::strings(count as i64, string, length), observe::array(length, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_SHADER_SOURCE, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(shader, count, string, length);
     };
     call.put(0, shader);
@@ -1476,9 +1576,8 @@ pub unsafe extern "C" fn glShaderSource(
 
 pub unsafe extern "C" fn glStencilFunc(func: u32, r#ref: i32, mask: u32) {
     let driver: unsafe extern "C" fn(u32, i32, u32) = driver!(GL_STENCIL_FUNC);
-    let Some(call) = Call::enter(GL_STENCIL_FUNC, EFFECT, 12) else {
-        return driver(func, r#ref, mask);
-    };
+    let Some(call) = Call::begin(GL_STENCIL_FUNC) else { return driver(func, r#ref, mask) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(func, r#ref, mask) };
     call.clear(8);
     call.put(0, func);
     call.put(4, r#ref);
@@ -1490,9 +1589,10 @@ pub unsafe extern "C" fn glStencilFunc(func: u32, r#ref: i32, mask: u32) {
 
 pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, r#ref: i32, mask: u32) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u32) = driver!(GL_STENCIL_FUNC_SEPARATE);
-    let Some(call) = Call::enter(GL_STENCIL_FUNC_SEPARATE, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_STENCIL_FUNC_SEPARATE) else {
         return driver(face, func, r#ref, mask);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(face, func, r#ref, mask) };
     call.put(0, face);
     call.put(4, func);
     call.put(8, r#ref);
@@ -1504,7 +1604,8 @@ pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, r#ref: i32,
 
 pub unsafe extern "C" fn glStencilMask(mask: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_STENCIL_MASK);
-    let Some(call) = Call::enter(GL_STENCIL_MASK, EFFECT, 4) else { return driver(mask) };
+    let Some(call) = Call::begin(GL_STENCIL_MASK) else { return driver(mask) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mask) };
     call.clear(0);
     call.put(0, mask);
     let call = call.publish();
@@ -1514,9 +1615,8 @@ pub unsafe extern "C" fn glStencilMask(mask: u32) {
 
 pub unsafe extern "C" fn glStencilMaskSeparate(face: u32, mask: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_STENCIL_MASK_SEPARATE);
-    let Some(call) = Call::enter(GL_STENCIL_MASK_SEPARATE, EFFECT, 8) else {
-        return driver(face, mask);
-    };
+    let Some(call) = Call::begin(GL_STENCIL_MASK_SEPARATE) else { return driver(face, mask) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(face, mask) };
     call.put(0, face);
     call.put(4, mask);
     let call = call.publish();
@@ -1526,9 +1626,8 @@ pub unsafe extern "C" fn glStencilMaskSeparate(face: u32, mask: u32) {
 
 pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_STENCIL_OP);
-    let Some(call) = Call::enter(GL_STENCIL_OP, EFFECT, 12) else {
-        return driver(fail, zfail, zpass);
-    };
+    let Some(call) = Call::begin(GL_STENCIL_OP) else { return driver(fail, zfail, zpass) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(fail, zfail, zpass) };
     call.clear(8);
     call.put(0, fail);
     call.put(4, zfail);
@@ -1540,9 +1639,10 @@ pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
 
 pub unsafe extern "C" fn glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32, dppass: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32) = driver!(GL_STENCIL_OP_SEPARATE);
-    let Some(call) = Call::enter(GL_STENCIL_OP_SEPARATE, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_STENCIL_OP_SEPARATE) else {
         return driver(face, sfail, dpfail, dppass);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(face, sfail, dpfail, dppass) };
     call.put(0, face);
     call.put(4, sfail);
     call.put(8, dpfail);
@@ -1565,7 +1665,20 @@ pub unsafe extern "C" fn glTexImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE2D);
-    let Some(call) = Call::enter(GL_TEX_IMAGE2D, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_TEX_IMAGE2D) else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            border,
+            format,
+            r#type,
+            pixels,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(
             target,
             level,
@@ -1594,9 +1707,8 @@ pub unsafe extern "C" fn glTexImage2D(
 
 pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_TEX_PARAMETERF);
-    let Some(call) = Call::enter(GL_TEX_PARAMETERF, EFFECT, 12) else {
-        return driver(target, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_PARAMETERF) else { return driver(target, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -1608,8 +1720,9 @@ pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
 
 pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_PARAMETERFV);
+    let Some(call) = Call::begin(GL_TEX_PARAMETERFV) else { return driver(target, pname, params) };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETERFV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1622,9 +1735,8 @@ pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *cons
 
 pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_PARAMETERI);
-    let Some(call) = Call::enter(GL_TEX_PARAMETERI, EFFECT, 12) else {
-        return driver(target, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_PARAMETERI) else { return driver(target, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -1636,8 +1748,9 @@ pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERIV);
+    let Some(call) = Call::begin(GL_TEX_PARAMETERIV) else { return driver(target, pname, params) };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETERIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1661,7 +1774,10 @@ pub unsafe extern "C" fn glTexSubImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_SUB_IMAGE2D);
-    let Some(call) = Call::enter(GL_TEX_SUB_IMAGE2D, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_TEX_SUB_IMAGE2D) else {
+        return driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
     };
     call.put(0, target);
@@ -1680,7 +1796,8 @@ pub unsafe extern "C" fn glTexSubImage2D(
 
 pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
     let driver: unsafe extern "C" fn(i32, f32) = driver!(GL_UNIFORM1F);
-    let Some(call) = Call::enter(GL_UNIFORM1F, EFFECT, 8) else { return driver(location, v0) };
+    let Some(call) = Call::begin(GL_UNIFORM1F) else { return driver(location, v0) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(location, v0) };
     call.put(0, location);
     call.put(4, v0);
     let call = call.publish();
@@ -1690,8 +1807,9 @@ pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
 
 pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM1FV);
+    let Some(call) = Call::begin(GL_UNIFORM1FV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM1FV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1704,7 +1822,8 @@ pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f
 
 pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
     let driver: unsafe extern "C" fn(i32, i32) = driver!(GL_UNIFORM1I);
-    let Some(call) = Call::enter(GL_UNIFORM1I, EFFECT, 8) else { return driver(location, v0) };
+    let Some(call) = Call::begin(GL_UNIFORM1I) else { return driver(location, v0) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(location, v0) };
     call.put(0, location);
     call.put(4, v0);
     let call = call.publish();
@@ -1714,8 +1833,9 @@ pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
 
 pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM1IV);
+    let Some(call) = Call::begin(GL_UNIFORM1IV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM1IV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1728,7 +1848,8 @@ pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i
 
 pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
     let driver: unsafe extern "C" fn(i32, f32, f32) = driver!(GL_UNIFORM2F);
-    let Some(call) = Call::enter(GL_UNIFORM2F, EFFECT, 12) else { return driver(location, v0, v1) };
+    let Some(call) = Call::begin(GL_UNIFORM2F) else { return driver(location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(location, v0, v1) };
     call.clear(8);
     call.put(0, location);
     call.put(4, v0);
@@ -1740,8 +1861,9 @@ pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
 
 pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM2FV);
+    let Some(call) = Call::begin(GL_UNIFORM2FV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM2FV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1754,7 +1876,8 @@ pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f
 
 pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_UNIFORM2I);
-    let Some(call) = Call::enter(GL_UNIFORM2I, EFFECT, 12) else { return driver(location, v0, v1) };
+    let Some(call) = Call::begin(GL_UNIFORM2I) else { return driver(location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(location, v0, v1) };
     call.clear(8);
     call.put(0, location);
     call.put(4, v0);
@@ -1766,8 +1889,9 @@ pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
 
 pub unsafe extern "C" fn glUniform2iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM2IV);
+    let Some(call) = Call::begin(GL_UNIFORM2IV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM2IV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1780,9 +1904,8 @@ pub unsafe extern "C" fn glUniform2iv(location: i32, count: i32, value: *const i
 
 pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
     let driver: unsafe extern "C" fn(i32, f32, f32, f32) = driver!(GL_UNIFORM3F);
-    let Some(call) = Call::enter(GL_UNIFORM3F, EFFECT, 16) else {
-        return driver(location, v0, v1, v2);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM3F) else { return driver(location, v0, v1, v2) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, v0, v1, v2) };
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
@@ -1794,8 +1917,9 @@ pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
 
 pub unsafe extern "C" fn glUniform3fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM3FV);
+    let Some(call) = Call::begin(GL_UNIFORM3FV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM3FV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1808,9 +1932,8 @@ pub unsafe extern "C" fn glUniform3fv(location: i32, count: i32, value: *const f
 
 pub unsafe extern "C" fn glUniform3i(location: i32, v0: i32, v1: i32, v2: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_UNIFORM3I);
-    let Some(call) = Call::enter(GL_UNIFORM3I, EFFECT, 16) else {
-        return driver(location, v0, v1, v2);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM3I) else { return driver(location, v0, v1, v2) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, v0, v1, v2) };
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
@@ -1822,8 +1945,9 @@ pub unsafe extern "C" fn glUniform3i(location: i32, v0: i32, v1: i32, v2: i32) {
 
 pub unsafe extern "C" fn glUniform3iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM3IV);
+    let Some(call) = Call::begin(GL_UNIFORM3IV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM3IV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1836,9 +1960,8 @@ pub unsafe extern "C" fn glUniform3iv(location: i32, count: i32, value: *const i
 
 pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
     let driver: unsafe extern "C" fn(i32, f32, f32, f32, f32) = driver!(GL_UNIFORM4F);
-    let Some(call) = Call::enter(GL_UNIFORM4F, EFFECT, 20) else {
-        return driver(location, v0, v1, v2, v3);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM4F) else { return driver(location, v0, v1, v2, v3) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(location, v0, v1, v2, v3) };
     call.clear(16);
     call.put(0, location);
     call.put(4, v0);
@@ -1852,8 +1975,9 @@ pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v
 
 pub unsafe extern "C" fn glUniform4fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM4FV);
+    let Some(call) = Call::begin(GL_UNIFORM4FV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM4FV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1866,9 +1990,8 @@ pub unsafe extern "C" fn glUniform4fv(location: i32, count: i32, value: *const f
 
 pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) = driver!(GL_UNIFORM4I);
-    let Some(call) = Call::enter(GL_UNIFORM4I, EFFECT, 20) else {
-        return driver(location, v0, v1, v2, v3);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM4I) else { return driver(location, v0, v1, v2, v3) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(location, v0, v1, v2, v3) };
     call.clear(16);
     call.put(0, location);
     call.put(4, v0);
@@ -1882,8 +2005,9 @@ pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v
 
 pub unsafe extern "C" fn glUniform4iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM4IV);
+    let Some(call) = Call::begin(GL_UNIFORM4IV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM4IV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1901,8 +2025,11 @@ pub unsafe extern "C" fn glUniformMatrix2fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX2FV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2FV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -1922,8 +2049,11 @@ pub unsafe extern "C" fn glUniformMatrix3fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX3FV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3FV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -1943,8 +2073,11 @@ pub unsafe extern "C" fn glUniformMatrix4fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX4FV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4FV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -1959,7 +2092,8 @@ pub unsafe extern "C" fn glUniformMatrix4fv(
 
 pub unsafe extern "C" fn glUseProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_USE_PROGRAM);
-    let Some(call) = Call::enter(GL_USE_PROGRAM, EFFECT, 4) else { return driver(program) };
+    let Some(call) = Call::begin(GL_USE_PROGRAM) else { return driver(program) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(program) };
     call.clear(0);
     call.put(0, program);
     let call = call.publish();
@@ -1969,7 +2103,8 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
 
 pub unsafe extern "C" fn glValidateProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_VALIDATE_PROGRAM);
-    let Some(call) = Call::enter(GL_VALIDATE_PROGRAM, EFFECT, 4) else { return driver(program) };
+    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM) else { return driver(program) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(program) };
     call.clear(0);
     call.put(0, program);
     let call = call.publish();
@@ -1979,7 +2114,8 @@ pub unsafe extern "C" fn glValidateProgram(program: u32) {
 
 pub unsafe extern "C" fn glVertexAttrib1f(index: u32, x: f32) {
     let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_VERTEX_ATTRIB1F);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB1F, EFFECT, 8) else { return driver(index, x) };
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB1F) else { return driver(index, x) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, x) };
     call.put(0, index);
     call.put(4, x);
     let call = call.publish();
@@ -1989,10 +2125,9 @@ pub unsafe extern "C" fn glVertexAttrib1f(index: u32, x: f32) {
 
 pub unsafe extern "C" fn glVertexAttrib1fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB1FV);
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB1FV) else { return driver(index, v) };
     let reads = [observe::array(v, 1, 4)];
-    let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB1FV, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -2003,9 +2138,8 @@ pub unsafe extern "C" fn glVertexAttrib1fv(index: u32, v: *const f32) {
 
 pub unsafe extern "C" fn glVertexAttrib2f(index: u32, x: f32, y: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_VERTEX_ATTRIB2F);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB2F, EFFECT, 12) else {
-        return driver(index, x, y);
-    };
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB2F) else { return driver(index, x, y) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(index, x, y) };
     call.clear(8);
     call.put(0, index);
     call.put(4, x);
@@ -2017,10 +2151,9 @@ pub unsafe extern "C" fn glVertexAttrib2f(index: u32, x: f32, y: f32) {
 
 pub unsafe extern "C" fn glVertexAttrib2fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB2FV);
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB2FV) else { return driver(index, v) };
     let reads = [observe::array(v, 2, 4)];
-    let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB2FV, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -2031,9 +2164,8 @@ pub unsafe extern "C" fn glVertexAttrib2fv(index: u32, v: *const f32) {
 
 pub unsafe extern "C" fn glVertexAttrib3f(index: u32, x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32) = driver!(GL_VERTEX_ATTRIB3F);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB3F, EFFECT, 16) else {
-        return driver(index, x, y, z);
-    };
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB3F) else { return driver(index, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(index, x, y, z) };
     call.put(0, index);
     call.put(4, x);
     call.put(8, y);
@@ -2045,10 +2177,9 @@ pub unsafe extern "C" fn glVertexAttrib3f(index: u32, x: f32, y: f32, z: f32) {
 
 pub unsafe extern "C" fn glVertexAttrib3fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB3FV);
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB3FV) else { return driver(index, v) };
     let reads = [observe::array(v, 3, 4)];
-    let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB3FV, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -2059,9 +2190,8 @@ pub unsafe extern "C" fn glVertexAttrib3fv(index: u32, v: *const f32) {
 
 pub unsafe extern "C" fn glVertexAttrib4f(index: u32, x: f32, y: f32, z: f32, w: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_VERTEX_ATTRIB4F);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB4F, EFFECT, 20) else {
-        return driver(index, x, y, z, w);
-    };
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB4F) else { return driver(index, x, y, z, w) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, z, w) };
     call.clear(16);
     call.put(0, index);
     call.put(4, x);
@@ -2075,10 +2205,9 @@ pub unsafe extern "C" fn glVertexAttrib4f(index: u32, x: f32, y: f32, z: f32, w:
 
 pub unsafe extern "C" fn glVertexAttrib4fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB4FV);
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB4FV) else { return driver(index, v) };
     let reads = [observe::array(v, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB4FV, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -2097,7 +2226,10 @@ pub unsafe extern "C" fn glVertexAttribPointer(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void) =
         driver!(GL_VERTEX_ATTRIB_POINTER);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_POINTER, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_POINTER) else {
+        return driver(index, size, r#type, normalized, stride, pointer);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(index, size, r#type, normalized, stride, pointer);
     };
     call.clear(8);
@@ -2115,9 +2247,8 @@ pub unsafe extern "C" fn glVertexAttribPointer(
 
 pub unsafe extern "C" fn glViewport(x: i32, y: i32, width: i32, height: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_VIEWPORT);
-    let Some(call) = Call::enter(GL_VIEWPORT, EFFECT, 16) else {
-        return driver(x, y, width, height);
-    };
+    let Some(call) = Call::begin(GL_VIEWPORT) else { return driver(x, y, width, height) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(x, y, width, height) };
     call.put(0, x);
     call.put(4, y);
     call.put(8, width);

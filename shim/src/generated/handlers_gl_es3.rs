@@ -23,9 +23,10 @@ use crate::observe;
 
 pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM);
-    let Some(call) = Call::enter(GL_ACTIVE_SHADER_PROGRAM, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM) else {
         return driver(pipeline, program);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pipeline, program) };
     call.put(0, pipeline);
     call.put(4, program);
     let call = call.publish();
@@ -35,7 +36,8 @@ pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
 
 pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY);
-    let Some(call) = Call::enter(GL_BEGIN_QUERY, EFFECT, 8) else { return driver(target, id) };
+    let Some(call) = Call::begin(GL_BEGIN_QUERY) else { return driver(target, id) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, id) };
     call.put(0, target);
     call.put(4, id);
     let call = call.publish();
@@ -45,9 +47,8 @@ pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
 
 pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BEGIN_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::enter(GL_BEGIN_TRANSFORM_FEEDBACK, EFFECT, 4) else {
-        return driver(primitiveMode);
-    };
+    let Some(call) = Call::begin(GL_BEGIN_TRANSFORM_FEEDBACK) else { return driver(primitiveMode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(primitiveMode) };
     call.clear(0);
     call.put(0, primitiveMode);
     let call = call.publish();
@@ -57,9 +58,8 @@ pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
 
 pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BIND_BUFFER_BASE);
-    let Some(call) = Call::enter(GL_BIND_BUFFER_BASE, EFFECT, 12) else {
-        return driver(target, index, buffer);
-    };
+    let Some(call) = Call::begin(GL_BIND_BUFFER_BASE) else { return driver(target, index, buffer) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, index, buffer) };
     call.clear(8);
     call.put(0, target);
     call.put(4, index);
@@ -77,7 +77,10 @@ pub unsafe extern "C" fn glBindBufferRange(
     size: isize,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_BIND_BUFFER_RANGE);
-    let Some(call) = Call::enter(GL_BIND_BUFFER_RANGE, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_BIND_BUFFER_RANGE) else {
+        return driver(target, index, buffer, offset, size);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, index, buffer, offset, size);
     };
     call.clear(8);
@@ -102,7 +105,10 @@ pub unsafe extern "C" fn glBindImageTexture(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u8, i32, u32, u32) =
         driver!(GL_BIND_IMAGE_TEXTURE);
-    let Some(call) = Call::enter(GL_BIND_IMAGE_TEXTURE, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_BIND_IMAGE_TEXTURE) else {
+        return driver(unit, texture, level, layered, layer, access, format);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(unit, texture, level, layered, layer, access, format);
     };
     call.clear(8);
@@ -121,9 +127,8 @@ pub unsafe extern "C" fn glBindImageTexture(
 
 pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE);
-    let Some(call) = Call::enter(GL_BIND_PROGRAM_PIPELINE, EFFECT, 4) else {
-        return driver(pipeline);
-    };
+    let Some(call) = Call::begin(GL_BIND_PROGRAM_PIPELINE) else { return driver(pipeline) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(pipeline) };
     call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
@@ -133,7 +138,8 @@ pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
 
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_SAMPLER);
-    let Some(call) = Call::enter(GL_BIND_SAMPLER, EFFECT, 8) else { return driver(unit, sampler) };
+    let Some(call) = Call::begin(GL_BIND_SAMPLER) else { return driver(unit, sampler) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(unit, sampler) };
     call.put(0, unit);
     call.put(4, sampler);
     let call = call.publish();
@@ -143,9 +149,8 @@ pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
 
 pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::enter(GL_BIND_TRANSFORM_FEEDBACK, EFFECT, 8) else {
-        return driver(target, id);
-    };
+    let Some(call) = Call::begin(GL_BIND_TRANSFORM_FEEDBACK) else { return driver(target, id) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, id) };
     call.put(0, target);
     call.put(4, id);
     let call = call.publish();
@@ -155,7 +160,8 @@ pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
 
 pub unsafe extern "C" fn glBindVertexArray(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY);
-    let Some(call) = Call::enter(GL_BIND_VERTEX_ARRAY, EFFECT, 4) else { return driver(array) };
+    let Some(call) = Call::begin(GL_BIND_VERTEX_ARRAY) else { return driver(array) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(array) };
     call.clear(0);
     call.put(0, array);
     let call = call.publish();
@@ -170,7 +176,10 @@ pub unsafe extern "C" fn glBindVertexBuffer(
     stride: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, isize, i32) = driver!(GL_BIND_VERTEX_BUFFER);
-    let Some(call) = Call::enter(GL_BIND_VERTEX_BUFFER, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_BIND_VERTEX_BUFFER) else {
+        return driver(bindingindex, buffer, offset, stride);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(bindingindex, buffer, offset, stride);
     };
     call.clear(16);
@@ -185,7 +194,8 @@ pub unsafe extern "C" fn glBindVertexBuffer(
 
 pub unsafe extern "C" fn glBlendBarrier() {
     let driver: unsafe extern "C" fn() = driver!(GL_BLEND_BARRIER);
-    let Some(call) = Call::enter(GL_BLEND_BARRIER, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_BLEND_BARRIER) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -193,9 +203,10 @@ pub unsafe extern "C" fn glBlendBarrier() {
 
 pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, modeRGB: u32, modeAlpha: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_EQUATION_SEPARATEI);
-    let Some(call) = Call::enter(GL_BLEND_EQUATION_SEPARATEI, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATEI) else {
         return driver(buf, modeRGB, modeAlpha);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, modeRGB, modeAlpha) };
     call.clear(8);
     call.put(0, buf);
     call.put(4, modeRGB);
@@ -207,7 +218,8 @@ pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, modeRGB: u32, modeAl
 
 pub unsafe extern "C" fn glBlendEquationi(buf: u32, mode: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_EQUATIONI);
-    let Some(call) = Call::enter(GL_BLEND_EQUATIONI, EFFECT, 8) else { return driver(buf, mode) };
+    let Some(call) = Call::begin(GL_BLEND_EQUATIONI) else { return driver(buf, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(buf, mode) };
     call.put(0, buf);
     call.put(4, mode);
     let call = call.publish();
@@ -223,7 +235,10 @@ pub unsafe extern "C" fn glBlendFuncSeparatei(
     dstAlpha: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_BLEND_FUNC_SEPARATEI);
-    let Some(call) = Call::enter(GL_BLEND_FUNC_SEPARATEI, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATEI) else {
+        return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
     call.clear(16);
@@ -239,7 +254,8 @@ pub unsafe extern "C" fn glBlendFuncSeparatei(
 
 pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_FUNCI);
-    let Some(call) = Call::enter(GL_BLEND_FUNCI, EFFECT, 12) else { return driver(buf, src, dst) };
+    let Some(call) = Call::begin(GL_BLEND_FUNCI) else { return driver(buf, src, dst) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, src, dst) };
     call.clear(8);
     call.put(0, buf);
     call.put(4, src);
@@ -263,7 +279,10 @@ pub unsafe extern "C" fn glBlitFramebuffer(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
         driver!(GL_BLIT_FRAMEBUFFER);
-    let Some(call) = Call::enter(GL_BLIT_FRAMEBUFFER, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER) else {
+        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
     call.put(0, srcX0);
@@ -283,7 +302,10 @@ pub unsafe extern "C" fn glBlitFramebuffer(
 
 pub unsafe extern "C" fn glClearBufferfi(buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
     let driver: unsafe extern "C" fn(u32, i32, f32, i32) = driver!(GL_CLEAR_BUFFERFI);
-    let Some(call) = Call::enter(GL_CLEAR_BUFFERFI, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_CLEAR_BUFFERFI) else {
+        return driver(buffer, drawbuffer, depth, stencil);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(buffer, drawbuffer, depth, stencil);
     };
     call.put(0, buffer);
@@ -297,8 +319,11 @@ pub unsafe extern "C" fn glClearBufferfi(buffer: u32, drawbuffer: i32, depth: f3
 
 pub unsafe extern "C" fn glClearBufferfv(buffer: u32, drawbuffer: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_CLEAR_BUFFERFV);
+    let Some(call) = Call::begin(GL_CLEAR_BUFFERFV) else {
+        return driver(buffer, drawbuffer, value);
+    };
     let reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
-    let Some(call) = Call::enter_observing(GL_CLEAR_BUFFERFV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(buffer, drawbuffer, value);
     };
     call.put(0, buffer);
@@ -311,8 +336,11 @@ pub unsafe extern "C" fn glClearBufferfv(buffer: u32, drawbuffer: i32, value: *c
 
 pub unsafe extern "C" fn glClearBufferiv(buffer: u32, drawbuffer: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_CLEAR_BUFFERIV);
+    let Some(call) = Call::begin(GL_CLEAR_BUFFERIV) else {
+        return driver(buffer, drawbuffer, value);
+    };
     let reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
-    let Some(call) = Call::enter_observing(GL_CLEAR_BUFFERIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(buffer, drawbuffer, value);
     };
     call.put(0, buffer);
@@ -325,8 +353,11 @@ pub unsafe extern "C" fn glClearBufferiv(buffer: u32, drawbuffer: i32, value: *c
 
 pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(u32, i32, *const u32) = driver!(GL_CLEAR_BUFFERUIV);
+    let Some(call) = Call::begin(GL_CLEAR_BUFFERUIV) else {
+        return driver(buffer, drawbuffer, value);
+    };
     let reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
-    let Some(call) = Call::enter_observing(GL_CLEAR_BUFFERUIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(buffer, drawbuffer, value);
     };
     call.put(0, buffer);
@@ -339,9 +370,8 @@ pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *
 
 pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 = driver!(GL_CLIENT_WAIT_SYNC);
-    let Some(call) = Call::enter(GL_CLIENT_WAIT_SYNC, LEAVES, 24) else {
-        return driver(sync, flags, timeout);
-    };
+    let Some(call) = Call::begin(GL_CLIENT_WAIT_SYNC) else { return driver(sync, flags, timeout) };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
     call.clear(8);
     call.put(0, sync);
     call.put(8, flags);
@@ -354,9 +384,8 @@ pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout
 
 pub unsafe extern "C" fn glColorMaski(index: u32, r: u8, g: u8, b: u8, a: u8) {
     let driver: unsafe extern "C" fn(u32, u8, u8, u8, u8) = driver!(GL_COLOR_MASKI);
-    let Some(call) = Call::enter(GL_COLOR_MASKI, EFFECT, 8) else {
-        return driver(index, r, g, b, a);
-    };
+    let Some(call) = Call::begin(GL_COLOR_MASKI) else { return driver(index, r, g, b, a) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, r, g, b, a) };
     call.put(0, index);
     call.put(4, r);
     call.put(5, g);
@@ -380,7 +409,20 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE3D);
-    let Some(call) = Call::enter(GL_COMPRESSED_TEX_IMAGE3D, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D) else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            imageSize,
+            data,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(
             target,
             level,
@@ -433,7 +475,12 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
         i32,
         *const c_void,
     ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D);
-    let Some(call) = Call::enter(GL_COMPRESSED_TEX_SUB_IMAGE3D, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D) else {
+        return driver(
+            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
         );
@@ -463,7 +510,10 @@ pub unsafe extern "C" fn glCopyBufferSubData(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
         driver!(GL_COPY_BUFFER_SUB_DATA);
-    let Some(call) = Call::enter(GL_COPY_BUFFER_SUB_DATA, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_COPY_BUFFER_SUB_DATA) else {
+        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(readTarget, writeTarget, readOffset, writeOffset, size);
     };
     call.put(0, readTarget);
@@ -510,7 +560,13 @@ pub unsafe extern "C" fn glCopyImageSubData(
         i32,
         i32,
     ) = driver!(GL_COPY_IMAGE_SUB_DATA);
-    let Some(call) = Call::enter(GL_COPY_IMAGE_SUB_DATA, EFFECT, 60) else {
+    let Some(call) = Call::begin(GL_COPY_IMAGE_SUB_DATA) else {
+        return driver(
+            srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
+            dstY, dstZ, srcWidth, srcHeight, srcDepth,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 60) else {
         return driver(
             srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
@@ -553,7 +609,10 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_SUB_IMAGE3D);
-    let Some(call) = Call::enter(GL_COPY_TEX_SUB_IMAGE3D, EFFECT, 36) else {
+    let Some(call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D) else {
+        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 36) else {
         return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     };
     call.clear(32);
@@ -578,8 +637,11 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
 ) -> u32 {
     let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
         driver!(GL_CREATE_SHADER_PROGRAMV);
+    let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV) else {
+        return driver(r#type, count, strings);
+    };
     let reads = [observe::strings(count as i64, strings, core::ptr::null())];
-    let Some(call) = Call::enter_observing(GL_CREATE_SHADER_PROGRAMV, LEAVES, 16, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
         return driver(r#type, count, strings);
     };
     call.put(0, r#type);
@@ -594,9 +656,10 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
 pub unsafe extern "C" fn glDebugMessageCallback(callback: *mut c_void, userParam: *const c_void) {
     let driver: unsafe extern "C" fn(*mut c_void, *const c_void) =
         driver!(GL_DEBUG_MESSAGE_CALLBACK);
-    let Some(call) = Call::enter(GL_DEBUG_MESSAGE_CALLBACK, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CALLBACK) else {
         return driver(callback, userParam);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(callback, userParam) };
     call.put(0, callback);
     call.put(8, userParam);
     let call = call.publish();
@@ -614,8 +677,11 @@ pub unsafe extern "C" fn glDebugMessageControl(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
         driver!(GL_DEBUG_MESSAGE_CONTROL);
+    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL) else {
+        return driver(source, r#type, severity, count, ids, enabled);
+    };
     let reads = [observe::array(ids, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DEBUG_MESSAGE_CONTROL, EFFECT, 25, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 25, &reads) else {
         return driver(source, r#type, severity, count, ids, enabled);
     };
     call.clear(24);
@@ -640,9 +706,12 @@ pub unsafe extern "C" fn glDebugMessageInsert(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) =
         driver!(GL_DEBUG_MESSAGE_INSERT);
+    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT) else {
+        return driver(source, r#type, id, severity, length, buf);
+    };
     let reads =
         [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
-    let Some(call) = Call::enter_observing(GL_DEBUG_MESSAGE_INSERT, EFFECT, 32, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
         return driver(source, r#type, id, severity, length, buf);
     };
     call.clear(16);
@@ -659,8 +728,9 @@ pub unsafe extern "C" fn glDebugMessageInsert(
 
 pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES);
+    let Some(call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES) else { return driver(n, pipelines) };
     let reads = [observe::array(pipelines, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_PROGRAM_PIPELINES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(n, pipelines);
     };
     call.clear(0);
@@ -673,10 +743,9 @@ pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32)
 
 pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES);
+    let Some(call) = Call::begin(GL_DELETE_QUERIES) else { return driver(n, ids) };
     let reads = [observe::array(ids, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_QUERIES, EFFECT, 16, &reads) else {
-        return driver(n, ids);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, ids) };
     call.clear(0);
     call.put(0, n);
     call.put(8, ids);
@@ -687,8 +756,9 @@ pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
 
 pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_SAMPLERS);
+    let Some(call) = Call::begin(GL_DELETE_SAMPLERS) else { return driver(count, samplers) };
     let reads = [observe::array(samplers, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_SAMPLERS, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(count, samplers);
     };
     call.clear(0);
@@ -701,7 +771,8 @@ pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
 
 pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
     let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC);
-    let Some(call) = Call::enter(GL_DELETE_SYNC, EFFECT, 8) else { return driver(sync) };
+    let Some(call) = Call::begin(GL_DELETE_SYNC) else { return driver(sync) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(sync) };
     call.put(0, sync);
     let call = call.publish();
     driver(sync);
@@ -710,11 +781,9 @@ pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
 
 pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TRANSFORM_FEEDBACKS);
+    let Some(call) = Call::begin(GL_DELETE_TRANSFORM_FEEDBACKS) else { return driver(n, ids) };
     let reads = [observe::array(ids, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_TRANSFORM_FEEDBACKS, EFFECT, 16, &reads)
-    else {
-        return driver(n, ids);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, ids) };
     call.clear(0);
     call.put(0, n);
     call.put(8, ids);
@@ -725,10 +794,9 @@ pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
 
 pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS);
+    let Some(call) = Call::begin(GL_DELETE_VERTEX_ARRAYS) else { return driver(n, arrays) };
     let reads = [observe::array(arrays, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_VERTEX_ARRAYS, EFFECT, 16, &reads) else {
-        return driver(n, arrays);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, arrays) };
     call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
@@ -739,7 +807,8 @@ pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
 
 pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DISABLEI);
-    let Some(call) = Call::enter(GL_DISABLEI, EFFECT, 8) else { return driver(target, index) };
+    let Some(call) = Call::begin(GL_DISABLEI) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -753,7 +822,10 @@ pub unsafe extern "C" fn glDispatchCompute(
     num_groups_z: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_DISPATCH_COMPUTE);
-    let Some(call) = Call::enter(GL_DISPATCH_COMPUTE, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_DISPATCH_COMPUTE) else {
+        return driver(num_groups_x, num_groups_y, num_groups_z);
+    };
+    let Some(call) = call.reserve(EFFECT, 12) else {
         return driver(num_groups_x, num_groups_y, num_groups_z);
     };
     call.clear(8);
@@ -767,9 +839,8 @@ pub unsafe extern "C" fn glDispatchCompute(
 
 pub unsafe extern "C" fn glDispatchComputeIndirect(indirect: isize) {
     let driver: unsafe extern "C" fn(isize) = driver!(GL_DISPATCH_COMPUTE_INDIRECT);
-    let Some(call) = Call::enter(GL_DISPATCH_COMPUTE_INDIRECT, EFFECT, 8) else {
-        return driver(indirect);
-    };
+    let Some(call) = Call::begin(GL_DISPATCH_COMPUTE_INDIRECT) else { return driver(indirect) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(indirect) };
     call.put(0, indirect);
     let call = call.publish();
     driver(indirect);
@@ -778,9 +849,8 @@ pub unsafe extern "C" fn glDispatchComputeIndirect(indirect: isize) {
 
 pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: *const c_void) {
     let driver: unsafe extern "C" fn(u32, *const c_void) = driver!(GL_DRAW_ARRAYS_INDIRECT);
-    let Some(call) = Call::enter(GL_DRAW_ARRAYS_INDIRECT, EFFECT, 16) else {
-        return driver(mode, indirect);
-    };
+    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INDIRECT) else { return driver(mode, indirect) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, indirect) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, indirect);
@@ -796,7 +866,10 @@ pub unsafe extern "C" fn glDrawArraysInstanced(
     instancecount: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED);
-    let Some(call) = Call::enter(GL_DRAW_ARRAYS_INSTANCED, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED) else {
+        return driver(mode, first, count, instancecount);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(mode, first, count, instancecount);
     };
     call.put(0, mode);
@@ -810,10 +883,9 @@ pub unsafe extern "C" fn glDrawArraysInstanced(
 
 pub unsafe extern "C" fn glDrawBuffers(n: i32, bufs: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS);
+    let Some(call) = Call::begin(GL_DRAW_BUFFERS) else { return driver(n, bufs) };
     let reads = [observe::array(bufs, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DRAW_BUFFERS, EFFECT, 16, &reads) else {
-        return driver(n, bufs);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, bufs) };
     call.clear(0);
     call.put(0, n);
     call.put(8, bufs);
@@ -831,7 +903,10 @@ pub unsafe extern "C" fn glDrawElementsBaseVertex(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_BASE_VERTEX);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_BASE_VERTEX, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX) else {
+        return driver(mode, count, r#type, indices, basevertex);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(mode, count, r#type, indices, basevertex);
     };
     call.clear(8);
@@ -848,9 +923,10 @@ pub unsafe extern "C" fn glDrawElementsBaseVertex(
 
 pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, r#type: u32, indirect: *const c_void) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void) = driver!(GL_DRAW_ELEMENTS_INDIRECT);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INDIRECT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INDIRECT) else {
         return driver(mode, r#type, indirect);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, r#type, indirect) };
     call.put(0, mode);
     call.put(4, r#type);
     call.put(8, indirect);
@@ -868,7 +944,10 @@ pub unsafe extern "C" fn glDrawElementsInstanced(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED) else {
+        return driver(mode, count, r#type, indices, instancecount);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(mode, count, r#type, indices, instancecount);
     };
     call.clear(8);
@@ -893,7 +972,10 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertex(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX) else {
+        return driver(mode, count, r#type, indices, instancecount, basevertex);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex);
     };
     call.clear(8);
@@ -918,7 +1000,10 @@ pub unsafe extern "C" fn glDrawRangeElements(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void) =
         driver!(GL_DRAW_RANGE_ELEMENTS);
-    let Some(call) = Call::enter(GL_DRAW_RANGE_ELEMENTS, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_DRAW_RANGE_ELEMENTS) else {
+        return driver(mode, start, end, count, r#type, indices);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(mode, start, end, count, r#type, indices);
     };
     call.clear(16);
@@ -944,7 +1029,10 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX);
-    let Some(call) = Call::enter(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX, EFFECT, 36) else {
+    let Some(call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX) else {
+        return driver(mode, start, end, count, r#type, indices, basevertex);
+    };
+    let Some(call) = call.reserve(EFFECT, 36) else {
         return driver(mode, start, end, count, r#type, indices, basevertex);
     };
     call.clear(16);
@@ -963,7 +1051,8 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
 
 pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ENABLEI);
-    let Some(call) = Call::enter(GL_ENABLEI, EFFECT, 8) else { return driver(target, index) };
+    let Some(call) = Call::begin(GL_ENABLEI) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -973,7 +1062,8 @@ pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
 
 pub unsafe extern "C" fn glEndQuery(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_END_QUERY);
-    let Some(call) = Call::enter(GL_END_QUERY, EFFECT, 4) else { return driver(target) };
+    let Some(call) = Call::begin(GL_END_QUERY) else { return driver(target) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
     let call = call.publish();
@@ -983,7 +1073,8 @@ pub unsafe extern "C" fn glEndQuery(target: u32) {
 
 pub unsafe extern "C" fn glEndTransformFeedback() {
     let driver: unsafe extern "C" fn() = driver!(GL_END_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::enter(GL_END_TRANSFORM_FEEDBACK, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_END_TRANSFORM_FEEDBACK) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -991,7 +1082,8 @@ pub unsafe extern "C" fn glEndTransformFeedback() {
 
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC);
-    let Some(call) = Call::enter(GL_FENCE_SYNC, LEAVES, 8) else { return driver(condition, flags) };
+    let Some(call) = Call::begin(GL_FENCE_SYNC) else { return driver(condition, flags) };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver(condition, flags) };
     call.put(0, condition);
     call.put(4, flags);
     let call = call.publish();
@@ -1002,9 +1094,10 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
 
 pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, length: isize) {
     let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE);
-    let Some(call) = Call::enter(GL_FLUSH_MAPPED_BUFFER_RANGE, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE) else {
         return driver(target, offset, length);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(target, offset, length) };
     call.clear(0);
     call.put(0, target);
     call.put(8, offset);
@@ -1016,9 +1109,10 @@ pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, le
 
 pub unsafe extern "C" fn glFramebufferParameteri(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_FRAMEBUFFER_PARAMETERI);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_PARAMETERI, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_PARAMETERI) else {
         return driver(target, pname, param);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -1035,7 +1129,10 @@ pub unsafe extern "C" fn glFramebufferTexture(
     level: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32) = driver!(GL_FRAMEBUFFER_TEXTURE);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE) else {
+        return driver(target, attachment, texture, level);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(target, attachment, texture, level);
     };
     call.put(0, target);
@@ -1056,7 +1153,10 @@ pub unsafe extern "C" fn glFramebufferTextureLayer(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32) =
         driver!(GL_FRAMEBUFFER_TEXTURE_LAYER);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE_LAYER, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_LAYER) else {
+        return driver(target, attachment, texture, level, layer);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, attachment, texture, level, layer);
     };
     call.clear(16);
@@ -1072,9 +1172,8 @@ pub unsafe extern "C" fn glFramebufferTextureLayer(
 
 pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES);
-    let Some(call) = Call::enter(GL_GEN_PROGRAM_PIPELINES, LEAVES, 16) else {
-        return driver(n, pipelines);
-    };
+    let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES) else { return driver(n, pipelines) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, pipelines) };
     call.clear(0);
     call.put(0, n);
     call.put(8, pipelines);
@@ -1086,7 +1185,8 @@ pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
 
 pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES);
-    let Some(call) = Call::enter(GL_GEN_QUERIES, LEAVES, 16) else { return driver(n, ids) };
+    let Some(call) = Call::begin(GL_GEN_QUERIES) else { return driver(n, ids) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, ids) };
     call.clear(0);
     call.put(0, n);
     call.put(8, ids);
@@ -1098,9 +1198,8 @@ pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
 
 pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_SAMPLERS);
-    let Some(call) = Call::enter(GL_GEN_SAMPLERS, LEAVES, 16) else {
-        return driver(count, samplers);
-    };
+    let Some(call) = Call::begin(GL_GEN_SAMPLERS) else { return driver(count, samplers) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(count, samplers) };
     call.clear(0);
     call.put(0, count);
     call.put(8, samplers);
@@ -1112,9 +1211,8 @@ pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
 
 pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TRANSFORM_FEEDBACKS);
-    let Some(call) = Call::enter(GL_GEN_TRANSFORM_FEEDBACKS, LEAVES, 16) else {
-        return driver(n, ids);
-    };
+    let Some(call) = Call::begin(GL_GEN_TRANSFORM_FEEDBACKS) else { return driver(n, ids) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, ids) };
     call.clear(0);
     call.put(0, n);
     call.put(8, ids);
@@ -1126,9 +1224,8 @@ pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
 
 pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS);
-    let Some(call) = Call::enter(GL_GEN_VERTEX_ARRAYS, LEAVES, 16) else {
-        return driver(n, arrays);
-    };
+    let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS) else { return driver(n, arrays) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, arrays) };
     call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
@@ -1147,7 +1244,10 @@ pub unsafe extern "C" fn glGetActiveUniformBlockName(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME);
-    let Some(call) = Call::enter(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME) else {
+        return driver(program, uniformBlockIndex, bufSize, length, uniformBlockName);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(program, uniformBlockIndex, bufSize, length, uniformBlockName);
     };
     call.clear(8);
@@ -1171,7 +1271,10 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         driver!(GL_GET_ACTIVE_UNIFORM_BLOCKIV);
-    let Some(call) = Call::enter(GL_GET_ACTIVE_UNIFORM_BLOCKIV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM_BLOCKIV) else {
+        return driver(program, uniformBlockIndex, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, uniformBlockIndex, pname, params);
     };
     call.clear(8);
@@ -1194,9 +1297,11 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const u32, u32, *mut i32) =
         driver!(GL_GET_ACTIVE_UNIFORMSIV);
+    let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORMSIV) else {
+        return driver(program, uniformCount, uniformIndices, pname, params);
+    };
     let reads = [observe::array(uniformIndices, uniformCount as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_GET_ACTIVE_UNIFORMSIV, EFFECT | LEAVES, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &reads) else {
         return driver(program, uniformCount, uniformIndices, pname, params);
     };
     call.clear(16);
@@ -1213,9 +1318,8 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
 
 pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u8) = driver!(GL_GET_BOOLEANI_V);
-    let Some(call) = Call::enter(GL_GET_BOOLEANI_V, EFFECT | LEAVES, 16) else {
-        return driver(target, index, data);
-    };
+    let Some(call) = Call::begin(GL_GET_BOOLEANI_V) else { return driver(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
@@ -1227,7 +1331,10 @@ pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8)
 
 pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, params: *mut i64) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i64) = driver!(GL_GET_BUFFER_PARAMETERI64V);
-    let Some(call) = Call::enter(GL_GET_BUFFER_PARAMETERI64V, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_BUFFER_PARAMETERI64V) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1241,7 +1348,10 @@ pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, param
 
 pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *mut *mut c_void) {
     let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) = driver!(GL_GET_BUFFER_POINTERV);
-    let Some(call) = Call::enter(GL_GET_BUFFER_POINTERV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1273,7 +1383,10 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
         *mut i32,
         *mut c_char,
     ) -> u32 = driver!(GL_GET_DEBUG_MESSAGE_LOG);
-    let Some(call) = Call::enter(GL_GET_DEBUG_MESSAGE_LOG, EFFECT | LEAVES, 56) else {
+    let Some(call) = Call::begin(GL_GET_DEBUG_MESSAGE_LOG) else {
+        return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 56) else {
         return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     };
     call.put(0, count);
@@ -1301,9 +1414,9 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
 pub unsafe extern "C" fn glGetFragDataLocation(program: u32, name: *const c_char) -> i32 {
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
         driver!(GL_GET_FRAG_DATA_LOCATION);
+    let Some(call) = Call::begin(GL_GET_FRAG_DATA_LOCATION) else { return driver(program, name) };
     let reads = [observe::c_string(name)];
-    let Some(call) = Call::enter_observing(GL_GET_FRAG_DATA_LOCATION, EFFECT | LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(program, name);
     };
     call.clear(0);
@@ -1317,7 +1430,10 @@ pub unsafe extern "C" fn glGetFragDataLocation(program: u32, name: *const c_char
 
 pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_FRAMEBUFFER_PARAMETERIV);
-    let Some(call) = Call::enter(GL_GET_FRAMEBUFFER_PARAMETERIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PARAMETERIV) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1331,9 +1447,8 @@ pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, pa
 
 pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_GRAPHICS_RESET_STATUS);
-    let Some(call) = Call::enter(GL_GET_GRAPHICS_RESET_STATUS, EFFECT | LEAVES, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(GL_GET_GRAPHICS_RESET_STATUS, 0, result, &[]);
@@ -1342,9 +1457,8 @@ pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
 
 pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i64) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i64) = driver!(GL_GET_INTEGER64I_V);
-    let Some(call) = Call::enter(GL_GET_INTEGER64I_V, EFFECT | LEAVES, 16) else {
-        return driver(target, index, data);
-    };
+    let Some(call) = Call::begin(GL_GET_INTEGER64I_V) else { return driver(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
@@ -1356,9 +1470,8 @@ pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i
 
 pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
     let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V);
-    let Some(call) = Call::enter(GL_GET_INTEGER64V, EFFECT | LEAVES, 16) else {
-        return driver(pname, data);
-    };
+    let Some(call) = Call::begin(GL_GET_INTEGER64V) else { return driver(pname, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, data);
@@ -1370,9 +1483,8 @@ pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
 
 pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_INTEGERI_V);
-    let Some(call) = Call::enter(GL_GET_INTEGERI_V, EFFECT | LEAVES, 16) else {
-        return driver(target, index, data);
-    };
+    let Some(call) = Call::begin(GL_GET_INTEGERI_V) else { return driver(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
@@ -1391,7 +1503,10 @@ pub unsafe extern "C" fn glGetInternalformativ(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) =
         driver!(GL_GET_INTERNALFORMATIV);
-    let Some(call) = Call::enter(GL_GET_INTERNALFORMATIV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_INTERNALFORMATIV) else {
+        return driver(target, internalformat, pname, count, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(target, internalformat, pname, count, params);
     };
     call.put(0, target);
@@ -1407,9 +1522,8 @@ pub unsafe extern "C" fn glGetInternalformativ(
 
 pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_MULTISAMPLEFV);
-    let Some(call) = Call::enter(GL_GET_MULTISAMPLEFV, EFFECT | LEAVES, 16) else {
-        return driver(pname, index, val);
-    };
+    let Some(call) = Call::begin(GL_GET_MULTISAMPLEFV) else { return driver(pname, index, val) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, index, val) };
     call.put(0, pname);
     call.put(4, index);
     call.put(8, val);
@@ -1428,7 +1542,10 @@ pub unsafe extern "C" fn glGetObjectLabel(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_OBJECT_LABEL);
-    let Some(call) = Call::enter(GL_GET_OBJECT_LABEL, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_OBJECT_LABEL) else {
+        return driver(identifier, name, bufSize, length, label);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(identifier, name, bufSize, length, label);
     };
     call.clear(8);
@@ -1451,7 +1568,10 @@ pub unsafe extern "C" fn glGetObjectPtrLabel(
 ) {
     let driver: unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_OBJECT_PTR_LABEL);
-    let Some(call) = Call::enter(GL_GET_OBJECT_PTR_LABEL, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_OBJECT_PTR_LABEL) else {
+        return driver(ptr, bufSize, length, label);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(ptr, bufSize, length, label);
     };
     call.clear(8);
@@ -1467,9 +1587,8 @@ pub unsafe extern "C" fn glGetObjectPtrLabel(
 
 pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
     let driver: unsafe extern "C" fn(u32, *mut *mut c_void) = driver!(GL_GET_POINTERV);
-    let Some(call) = Call::enter(GL_GET_POINTERV, EFFECT | LEAVES, 16) else {
-        return driver(pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_POINTERV) else { return driver(pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, params) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, params);
@@ -1488,7 +1607,10 @@ pub unsafe extern "C" fn glGetProgramBinary(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
         driver!(GL_GET_PROGRAM_BINARY);
-    let Some(call) = Call::enter(GL_GET_PROGRAM_BINARY, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAM_BINARY) else {
+        return driver(program, bufSize, length, binaryFormat, binary);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(program, bufSize, length, binaryFormat, binary);
     };
     call.put(0, program);
@@ -1517,7 +1639,10 @@ pub unsafe extern "C" fn glGetProgramInterfaceiv(
     params: *mut i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) = driver!(GL_GET_PROGRAM_INTERFACEIV);
-    let Some(call) = Call::enter(GL_GET_PROGRAM_INTERFACEIV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAM_INTERFACEIV) else {
+        return driver(program, programInterface, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, programInterface, pname, params);
     };
     call.clear(8);
@@ -1539,7 +1664,10 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLog(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_PROGRAM_PIPELINE_INFO_LOG);
-    let Some(call) = Call::enter(GL_GET_PROGRAM_PIPELINE_INFO_LOG, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINE_INFO_LOG) else {
+        return driver(pipeline, bufSize, length, infoLog);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(pipeline, bufSize, length, infoLog);
     };
     call.put(0, pipeline);
@@ -1554,7 +1682,10 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLog(
 
 pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PROGRAM_PIPELINEIV);
-    let Some(call) = Call::enter(GL_GET_PROGRAM_PIPELINEIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINEIV) else {
+        return driver(pipeline, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(pipeline, pname, params);
     };
     call.put(0, pipeline);
@@ -1573,10 +1704,11 @@ pub unsafe extern "C" fn glGetProgramResourceIndex(
 ) -> u32 {
     let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> u32 =
         driver!(GL_GET_PROGRAM_RESOURCE_INDEX);
+    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_INDEX) else {
+        return driver(program, programInterface, name);
+    };
     let reads = [observe::c_string(name)];
-    let Some(call) =
-        Call::enter_observing(GL_GET_PROGRAM_RESOURCE_INDEX, EFFECT | LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(program, programInterface, name);
     };
     call.put(0, program);
@@ -1595,10 +1727,11 @@ pub unsafe extern "C" fn glGetProgramResourceLocation(
 ) -> i32 {
     let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> i32 =
         driver!(GL_GET_PROGRAM_RESOURCE_LOCATION);
+    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_LOCATION) else {
+        return driver(program, programInterface, name);
+    };
     let reads = [observe::c_string(name)];
-    let Some(call) =
-        Call::enter_observing(GL_GET_PROGRAM_RESOURCE_LOCATION, EFFECT | LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(program, programInterface, name);
     };
     call.put(0, program);
@@ -1620,7 +1753,10 @@ pub unsafe extern "C" fn glGetProgramResourceName(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_PROGRAM_RESOURCE_NAME);
-    let Some(call) = Call::enter(GL_GET_PROGRAM_RESOURCE_NAME, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_NAME) else {
+        return driver(program, programInterface, index, bufSize, length, name);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(program, programInterface, index, bufSize, length, name);
     };
     call.put(0, program);
@@ -1647,9 +1783,11 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut i32) =
         driver!(GL_GET_PROGRAM_RESOURCEIV);
+    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCEIV) else {
+        return driver(program, programInterface, index, propCount, props, count, length, params);
+    };
     let reads = [observe::array(props, propCount as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_GET_PROGRAM_RESOURCEIV, EFFECT | LEAVES, 48, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &reads) else {
         return driver(program, programInterface, index, propCount, props, count, length, params);
     };
     call.clear(24);
@@ -1676,9 +1814,8 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
 
 pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_QUERY_OBJECTUIV);
-    let Some(call) = Call::enter(GL_GET_QUERY_OBJECTUIV, EFFECT | LEAVES, 16) else {
-        return driver(id, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUIV) else { return driver(id, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
@@ -1690,7 +1827,8 @@ pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u
 
 pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_QUERYIV);
-    let Some(call) = Call::enter(GL_GET_QUERYIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_QUERYIV) else { return driver(target, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1704,7 +1842,10 @@ pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32)
 
 pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_SAMPLER_PARAMETER_IIV);
-    let Some(call) = Call::enter(GL_GET_SAMPLER_PARAMETER_IIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV) else {
+        return driver(sampler, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(sampler, pname, params);
     };
     call.put(0, sampler);
@@ -1718,7 +1859,10 @@ pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, para
 
 pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_SAMPLER_PARAMETER_IUIV);
-    let Some(call) = Call::enter(GL_GET_SAMPLER_PARAMETER_IUIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV) else {
+        return driver(sampler, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(sampler, pname, params);
     };
     call.put(0, sampler);
@@ -1732,7 +1876,10 @@ pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, par
 
 pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, params: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_SAMPLER_PARAMETERFV);
-    let Some(call) = Call::enter(GL_GET_SAMPLER_PARAMETERFV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERFV) else {
+        return driver(sampler, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(sampler, pname, params);
     };
     call.put(0, sampler);
@@ -1746,7 +1893,10 @@ pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, param
 
 pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_SAMPLER_PARAMETERIV);
-    let Some(call) = Call::enter(GL_GET_SAMPLER_PARAMETERIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERIV) else {
+        return driver(sampler, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(sampler, pname, params);
     };
     call.put(0, sampler);
@@ -1760,9 +1910,8 @@ pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, param
 
 pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     let driver: unsafe extern "C" fn(u32, u32) -> *const u8 = driver!(GL_GET_STRINGI);
-    let Some(call) = Call::enter(GL_GET_STRINGI, EFFECT | LEAVES, 8) else {
-        return driver(name, index);
-    };
+    let Some(call) = Call::begin(GL_GET_STRINGI) else { return driver(name, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(name, index) };
     call.put(0, name);
     call.put(4, index);
     let call = call.publish();
@@ -1781,7 +1930,10 @@ pub unsafe extern "C" fn glGetSynciv(
 ) {
     let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
         driver!(GL_GET_SYNCIV);
-    let Some(call) = Call::enter(GL_GET_SYNCIV, LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_SYNCIV) else {
+        return driver(sync, pname, count, length, values);
+    };
+    let Some(call) = call.reserve(LEAVES, 32) else {
         return driver(sync, pname, count, length, values);
     };
     call.put(0, sync);
@@ -1810,7 +1962,10 @@ pub unsafe extern "C" fn glGetTexLevelParameterfv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *mut f32) =
         driver!(GL_GET_TEX_LEVEL_PARAMETERFV);
-    let Some(call) = Call::enter(GL_GET_TEX_LEVEL_PARAMETERFV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_TEX_LEVEL_PARAMETERFV) else {
+        return driver(target, level, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(target, level, pname, params);
     };
     call.clear(8);
@@ -1832,7 +1987,10 @@ pub unsafe extern "C" fn glGetTexLevelParameteriv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *mut i32) =
         driver!(GL_GET_TEX_LEVEL_PARAMETERIV);
-    let Some(call) = Call::enter(GL_GET_TEX_LEVEL_PARAMETERIV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_TEX_LEVEL_PARAMETERIV) else {
+        return driver(target, level, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(target, level, pname, params);
     };
     call.clear(8);
@@ -1848,7 +2006,10 @@ pub unsafe extern "C" fn glGetTexLevelParameteriv(
 
 pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETER_IIV);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETER_IIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1862,7 +2023,10 @@ pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *
 
 pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_TEX_PARAMETER_IUIV);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETER_IUIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1885,7 +2049,10 @@ pub unsafe extern "C" fn glGetTransformFeedbackVarying(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
         driver!(GL_GET_TRANSFORM_FEEDBACK_VARYING);
-    let Some(call) = Call::enter(GL_GET_TRANSFORM_FEEDBACK_VARYING, EFFECT | LEAVES, 48) else {
+    let Some(call) = Call::begin(GL_GET_TRANSFORM_FEEDBACK_VARYING) else {
+        return driver(program, index, bufSize, length, size, r#type, name);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
         return driver(program, index, bufSize, length, size, r#type, name);
     };
     call.clear(8);
@@ -1913,9 +2080,11 @@ pub unsafe extern "C" fn glGetUniformBlockIndex(
 ) -> u32 {
     let driver: unsafe extern "C" fn(u32, *const c_char) -> u32 =
         driver!(GL_GET_UNIFORM_BLOCK_INDEX);
+    let Some(call) = Call::begin(GL_GET_UNIFORM_BLOCK_INDEX) else {
+        return driver(program, uniformBlockName);
+    };
     let reads = [observe::c_string(uniformBlockName)];
-    let Some(call) = Call::enter_observing(GL_GET_UNIFORM_BLOCK_INDEX, EFFECT | LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(program, uniformBlockName);
     };
     call.clear(0);
@@ -1935,9 +2104,11 @@ pub unsafe extern "C" fn glGetUniformIndices(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, *mut u32) =
         driver!(GL_GET_UNIFORM_INDICES);
+    let Some(call) = Call::begin(GL_GET_UNIFORM_INDICES) else {
+        return driver(program, uniformCount, uniformNames, uniformIndices);
+    };
     let reads = [observe::strings(uniformCount as i64, uniformNames, core::ptr::null())];
-    let Some(call) = Call::enter_observing(GL_GET_UNIFORM_INDICES, EFFECT | LEAVES, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
         return driver(program, uniformCount, uniformNames, uniformIndices);
     };
     call.put(0, program);
@@ -1952,9 +2123,10 @@ pub unsafe extern "C" fn glGetUniformIndices(
 
 pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, i32, *mut u32) = driver!(GL_GET_UNIFORMUIV);
-    let Some(call) = Call::enter(GL_GET_UNIFORMUIV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_GET_UNIFORMUIV) else {
         return driver(program, location, params);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, params) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, params);
@@ -1965,9 +2137,10 @@ pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *m
 
 pub unsafe extern "C" fn glGetVertexAttribIiv(index: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_VERTEX_ATTRIB_IIV);
-    let Some(call) = Call::enter(GL_GET_VERTEX_ATTRIB_IIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_IIV) else {
         return driver(index, pname, params);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(index, pname, params) };
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
@@ -1979,9 +2152,10 @@ pub unsafe extern "C" fn glGetVertexAttribIiv(index: u32, pname: u32, params: *m
 
 pub unsafe extern "C" fn glGetVertexAttribIuiv(index: u32, pname: u32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_VERTEX_ATTRIB_IUIV);
-    let Some(call) = Call::enter(GL_GET_VERTEX_ATTRIB_IUIV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_IUIV) else {
         return driver(index, pname, params);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(index, pname, params) };
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
@@ -1998,7 +2172,10 @@ pub unsafe extern "C" fn glGetnUniformfv(
     params: *mut f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) = driver!(GL_GETN_UNIFORMFV);
-    let Some(call) = Call::enter(GL_GETN_UNIFORMFV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GETN_UNIFORMFV) else {
+        return driver(program, location, bufSize, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -2019,7 +2196,10 @@ pub unsafe extern "C" fn glGetnUniformiv(
     params: *mut i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) = driver!(GL_GETN_UNIFORMIV);
-    let Some(call) = Call::enter(GL_GETN_UNIFORMIV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GETN_UNIFORMIV) else {
+        return driver(program, location, bufSize, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -2040,7 +2220,10 @@ pub unsafe extern "C" fn glGetnUniformuiv(
     params: *mut u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut u32) = driver!(GL_GETN_UNIFORMUIV);
-    let Some(call) = Call::enter(GL_GETN_UNIFORMUIV, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GETN_UNIFORMUIV) else {
+        return driver(program, location, bufSize, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -2060,8 +2243,11 @@ pub unsafe extern "C" fn glInvalidateFramebuffer(
     attachments: *const u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const u32) = driver!(GL_INVALIDATE_FRAMEBUFFER);
+    let Some(call) = Call::begin(GL_INVALIDATE_FRAMEBUFFER) else {
+        return driver(target, numAttachments, attachments);
+    };
     let reads = [observe::array(attachments, numAttachments as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_INVALIDATE_FRAMEBUFFER, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, numAttachments, attachments);
     };
     call.put(0, target);
@@ -2083,9 +2269,11 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32) =
         driver!(GL_INVALIDATE_SUB_FRAMEBUFFER);
+    let Some(call) = Call::begin(GL_INVALIDATE_SUB_FRAMEBUFFER) else {
+        return driver(target, numAttachments, attachments, x, y, width, height);
+    };
     let reads = [observe::array(attachments, numAttachments as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_INVALIDATE_SUB_FRAMEBUFFER, EFFECT, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
         return driver(target, numAttachments, attachments, x, y, width, height);
     };
     call.put(0, target);
@@ -2102,9 +2290,8 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
 
 pub unsafe extern "C" fn glIsEnabledi(target: u32, index: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32, u32) -> u8 = driver!(GL_IS_ENABLEDI);
-    let Some(call) = Call::enter(GL_IS_ENABLEDI, EFFECT | LEAVES, 8) else {
-        return driver(target, index);
-    };
+    let Some(call) = Call::begin(GL_IS_ENABLEDI) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -2115,9 +2302,8 @@ pub unsafe extern "C" fn glIsEnabledi(target: u32, index: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsProgramPipeline(pipeline: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_PROGRAM_PIPELINE);
-    let Some(call) = Call::enter(GL_IS_PROGRAM_PIPELINE, EFFECT | LEAVES, 4) else {
-        return driver(pipeline);
-    };
+    let Some(call) = Call::begin(GL_IS_PROGRAM_PIPELINE) else { return driver(pipeline) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(pipeline) };
     call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
@@ -2128,7 +2314,8 @@ pub unsafe extern "C" fn glIsProgramPipeline(pipeline: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsQuery(id: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_QUERY);
-    let Some(call) = Call::enter(GL_IS_QUERY, EFFECT | LEAVES, 4) else { return driver(id) };
+    let Some(call) = Call::begin(GL_IS_QUERY) else { return driver(id) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(id) };
     call.clear(0);
     call.put(0, id);
     let call = call.publish();
@@ -2139,7 +2326,8 @@ pub unsafe extern "C" fn glIsQuery(id: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsSampler(sampler: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_SAMPLER);
-    let Some(call) = Call::enter(GL_IS_SAMPLER, EFFECT | LEAVES, 4) else { return driver(sampler) };
+    let Some(call) = Call::begin(GL_IS_SAMPLER) else { return driver(sampler) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(sampler) };
     call.clear(0);
     call.put(0, sampler);
     let call = call.publish();
@@ -2150,7 +2338,8 @@ pub unsafe extern "C" fn glIsSampler(sampler: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsSync(sync: *mut c_void) -> u8 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u8 = driver!(GL_IS_SYNC);
-    let Some(call) = Call::enter(GL_IS_SYNC, EFFECT | LEAVES, 8) else { return driver(sync) };
+    let Some(call) = Call::begin(GL_IS_SYNC) else { return driver(sync) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
     call.put(0, sync);
     let call = call.publish();
     let result = driver(sync);
@@ -2160,9 +2349,8 @@ pub unsafe extern "C" fn glIsSync(sync: *mut c_void) -> u8 {
 
 pub unsafe extern "C" fn glIsTransformFeedback(id: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::enter(GL_IS_TRANSFORM_FEEDBACK, EFFECT | LEAVES, 4) else {
-        return driver(id);
-    };
+    let Some(call) = Call::begin(GL_IS_TRANSFORM_FEEDBACK) else { return driver(id) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(id) };
     call.clear(0);
     call.put(0, id);
     let call = call.publish();
@@ -2173,9 +2361,8 @@ pub unsafe extern "C" fn glIsTransformFeedback(id: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsVertexArray(array: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_VERTEX_ARRAY);
-    let Some(call) = Call::enter(GL_IS_VERTEX_ARRAY, EFFECT | LEAVES, 4) else {
-        return driver(array);
-    };
+    let Some(call) = Call::begin(GL_IS_VERTEX_ARRAY) else { return driver(array) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(array) };
     call.clear(0);
     call.put(0, array);
     let call = call.publish();
@@ -2192,7 +2379,10 @@ pub unsafe extern "C" fn glMapBufferRange(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
         driver!(GL_MAP_BUFFER_RANGE);
-    let Some(call) = Call::enter(GL_MAP_BUFFER_RANGE, LEAVES, 28) else {
+    let Some(call) = Call::begin(GL_MAP_BUFFER_RANGE) else {
+        return driver(target, offset, length, access);
+    };
+    let Some(call) = call.reserve(LEAVES, 28) else {
         return driver(target, offset, length, access);
     };
     call.clear(0);
@@ -2209,7 +2399,8 @@ pub unsafe extern "C" fn glMapBufferRange(
 
 pub unsafe extern "C" fn glMemoryBarrier(barriers: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MEMORY_BARRIER);
-    let Some(call) = Call::enter(GL_MEMORY_BARRIER, EFFECT, 4) else { return driver(barriers) };
+    let Some(call) = Call::begin(GL_MEMORY_BARRIER) else { return driver(barriers) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(barriers) };
     call.clear(0);
     call.put(0, barriers);
     let call = call.publish();
@@ -2219,9 +2410,8 @@ pub unsafe extern "C" fn glMemoryBarrier(barriers: u32) {
 
 pub unsafe extern "C" fn glMemoryBarrierByRegion(barriers: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MEMORY_BARRIER_BY_REGION);
-    let Some(call) = Call::enter(GL_MEMORY_BARRIER_BY_REGION, EFFECT, 4) else {
-        return driver(barriers);
-    };
+    let Some(call) = Call::begin(GL_MEMORY_BARRIER_BY_REGION) else { return driver(barriers) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(barriers) };
     call.clear(0);
     call.put(0, barriers);
     let call = call.publish();
@@ -2231,7 +2421,8 @@ pub unsafe extern "C" fn glMemoryBarrierByRegion(barriers: u32) {
 
 pub unsafe extern "C" fn glMinSampleShading(value: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_MIN_SAMPLE_SHADING);
-    let Some(call) = Call::enter(GL_MIN_SAMPLE_SHADING, EFFECT, 4) else { return driver(value) };
+    let Some(call) = Call::begin(GL_MIN_SAMPLE_SHADING) else { return driver(value) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(value) };
     call.clear(0);
     call.put(0, value);
     let call = call.publish();
@@ -2246,12 +2437,15 @@ pub unsafe extern "C" fn glObjectLabel(
     label: *const c_char,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_OBJECT_LABEL);
+    let Some(call) = Call::begin(GL_OBJECT_LABEL) else {
+        return driver(identifier, name, length, label);
+    };
     let reads = [if length < 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = Call::enter_observing(GL_OBJECT_LABEL, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(identifier, name, length, label);
     };
     call.clear(8);
@@ -2267,12 +2461,13 @@ pub unsafe extern "C" fn glObjectLabel(
 pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label: *const c_char) {
     let driver: unsafe extern "C" fn(*const c_void, i32, *const c_char) =
         driver!(GL_OBJECT_PTR_LABEL);
+    let Some(call) = Call::begin(GL_OBJECT_PTR_LABEL) else { return driver(ptr, length, label) };
     let reads = [if length < 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = Call::enter_observing(GL_OBJECT_PTR_LABEL, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(ptr, length, label);
     };
     call.clear(8);
@@ -2286,9 +2481,8 @@ pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label
 
 pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PATCH_PARAMETERI);
-    let Some(call) = Call::enter(GL_PATCH_PARAMETERI, EFFECT, 8) else {
-        return driver(pname, value);
-    };
+    let Some(call) = Call::begin(GL_PATCH_PARAMETERI) else { return driver(pname, value) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, value) };
     call.put(0, pname);
     call.put(4, value);
     let call = call.publish();
@@ -2298,7 +2492,8 @@ pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
 
 pub unsafe extern "C" fn glPauseTransformFeedback() {
     let driver: unsafe extern "C" fn() = driver!(GL_PAUSE_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::enter(GL_PAUSE_TRANSFORM_FEEDBACK, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_PAUSE_TRANSFORM_FEEDBACK) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -2306,7 +2501,8 @@ pub unsafe extern "C" fn glPauseTransformFeedback() {
 
 pub unsafe extern "C" fn glPopDebugGroup() {
     let driver: unsafe extern "C" fn() = driver!(GL_POP_DEBUG_GROUP);
-    let Some(call) = Call::enter(GL_POP_DEBUG_GROUP, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_POP_DEBUG_GROUP) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -2324,7 +2520,10 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
 ) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) =
         driver!(GL_PRIMITIVE_BOUNDING_BOX);
-    let Some(call) = Call::enter(GL_PRIMITIVE_BOUNDING_BOX, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_PRIMITIVE_BOUNDING_BOX) else {
+        return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     };
     call.put(0, minX);
@@ -2347,8 +2546,11 @@ pub unsafe extern "C" fn glProgramBinary(
     length: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY);
+    let Some(call) = Call::begin(GL_PROGRAM_BINARY) else {
+        return driver(program, binaryFormat, binary, length);
+    };
     let reads = [observe::array(binary, length as i64, 1)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_BINARY, EFFECT, 20, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 20, &reads) else {
         return driver(program, binaryFormat, binary, length);
     };
     call.clear(16);
@@ -2363,9 +2565,10 @@ pub unsafe extern "C" fn glProgramBinary(
 
 pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_PROGRAM_PARAMETERI);
-    let Some(call) = Call::enter(GL_PROGRAM_PARAMETERI, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_PROGRAM_PARAMETERI) else {
         return driver(program, pname, value);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, pname, value) };
     call.clear(8);
     call.put(0, program);
     call.put(4, pname);
@@ -2377,9 +2580,10 @@ pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i3
 
 pub unsafe extern "C" fn glProgramUniform1f(program: u32, location: i32, v0: f32) {
     let driver: unsafe extern "C" fn(u32, i32, f32) = driver!(GL_PROGRAM_UNIFORM1F);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1F, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1F) else {
         return driver(program, location, v0);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
     call.clear(8);
     call.put(0, program);
     call.put(4, location);
@@ -2396,8 +2600,11 @@ pub unsafe extern "C" fn glProgramUniform1fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) = driver!(GL_PROGRAM_UNIFORM1FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2412,9 +2619,10 @@ pub unsafe extern "C" fn glProgramUniform1fv(
 
 pub unsafe extern "C" fn glProgramUniform1i(program: u32, location: i32, v0: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32) = driver!(GL_PROGRAM_UNIFORM1I);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1I, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I) else {
         return driver(program, location, v0);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
     call.clear(8);
     call.put(0, program);
     call.put(4, location);
@@ -2431,8 +2639,11 @@ pub unsafe extern "C" fn glProgramUniform1iv(
     value: *const i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) = driver!(GL_PROGRAM_UNIFORM1IV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1IV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2447,9 +2658,10 @@ pub unsafe extern "C" fn glProgramUniform1iv(
 
 pub unsafe extern "C" fn glProgramUniform1ui(program: u32, location: i32, v0: u32) {
     let driver: unsafe extern "C" fn(u32, i32, u32) = driver!(GL_PROGRAM_UNIFORM1UI);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1UI, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI) else {
         return driver(program, location, v0);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
     call.clear(8);
     call.put(0, program);
     call.put(4, location);
@@ -2466,8 +2678,11 @@ pub unsafe extern "C" fn glProgramUniform1uiv(
     value: *const u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) = driver!(GL_PROGRAM_UNIFORM1UIV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1UIV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2482,9 +2697,10 @@ pub unsafe extern "C" fn glProgramUniform1uiv(
 
 pub unsafe extern "C" fn glProgramUniform2f(program: u32, location: i32, v0: f32, v1: f32) {
     let driver: unsafe extern "C" fn(u32, i32, f32, f32) = driver!(GL_PROGRAM_UNIFORM2F);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM2F, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2F) else {
         return driver(program, location, v0, v1);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -2501,8 +2717,11 @@ pub unsafe extern "C" fn glProgramUniform2fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) = driver!(GL_PROGRAM_UNIFORM2FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2517,9 +2736,10 @@ pub unsafe extern "C" fn glProgramUniform2fv(
 
 pub unsafe extern "C" fn glProgramUniform2i(program: u32, location: i32, v0: i32, v1: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM2I);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM2I, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I) else {
         return driver(program, location, v0, v1);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -2536,8 +2756,11 @@ pub unsafe extern "C" fn glProgramUniform2iv(
     value: *const i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) = driver!(GL_PROGRAM_UNIFORM2IV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2IV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2552,9 +2775,10 @@ pub unsafe extern "C" fn glProgramUniform2iv(
 
 pub unsafe extern "C" fn glProgramUniform2ui(program: u32, location: i32, v0: u32, v1: u32) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32) = driver!(GL_PROGRAM_UNIFORM2UI);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM2UI, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI) else {
         return driver(program, location, v0, v1);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -2571,8 +2795,11 @@ pub unsafe extern "C" fn glProgramUniform2uiv(
     value: *const u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) = driver!(GL_PROGRAM_UNIFORM2UIV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2UIV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2593,9 +2820,10 @@ pub unsafe extern "C" fn glProgramUniform3f(
     v2: f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32) = driver!(GL_PROGRAM_UNIFORM3F);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3F, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3F) else {
         return driver(program, location, v0, v1, v2);
     };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
     call.clear(16);
     call.put(0, program);
     call.put(4, location);
@@ -2614,8 +2842,11 @@ pub unsafe extern "C" fn glProgramUniform3fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) = driver!(GL_PROGRAM_UNIFORM3FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2636,9 +2867,10 @@ pub unsafe extern "C" fn glProgramUniform3i(
     v2: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM3I);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3I, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I) else {
         return driver(program, location, v0, v1, v2);
     };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
     call.clear(16);
     call.put(0, program);
     call.put(4, location);
@@ -2657,8 +2889,11 @@ pub unsafe extern "C" fn glProgramUniform3iv(
     value: *const i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) = driver!(GL_PROGRAM_UNIFORM3IV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3IV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2679,9 +2914,10 @@ pub unsafe extern "C" fn glProgramUniform3ui(
     v2: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32) = driver!(GL_PROGRAM_UNIFORM3UI);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3UI, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI) else {
         return driver(program, location, v0, v1, v2);
     };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
     call.clear(16);
     call.put(0, program);
     call.put(4, location);
@@ -2700,8 +2936,11 @@ pub unsafe extern "C" fn glProgramUniform3uiv(
     value: *const u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) = driver!(GL_PROGRAM_UNIFORM3UIV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3UIV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2723,7 +2962,10 @@ pub unsafe extern "C" fn glProgramUniform4f(
     v3: f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) = driver!(GL_PROGRAM_UNIFORM4F);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM4F, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4F) else {
+        return driver(program, location, v0, v1, v2, v3);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
@@ -2744,8 +2986,11 @@ pub unsafe extern "C" fn glProgramUniform4fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) = driver!(GL_PROGRAM_UNIFORM4FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2767,7 +3012,10 @@ pub unsafe extern "C" fn glProgramUniform4i(
     v3: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM4I);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM4I, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I) else {
+        return driver(program, location, v0, v1, v2, v3);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
@@ -2788,8 +3036,11 @@ pub unsafe extern "C" fn glProgramUniform4iv(
     value: *const i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) = driver!(GL_PROGRAM_UNIFORM4IV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4IV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2811,7 +3062,10 @@ pub unsafe extern "C" fn glProgramUniform4ui(
     v3: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) = driver!(GL_PROGRAM_UNIFORM4UI);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM4UI, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI) else {
+        return driver(program, location, v0, v1, v2, v3);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
@@ -2832,8 +3086,11 @@ pub unsafe extern "C" fn glProgramUniform4uiv(
     value: *const u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) = driver!(GL_PROGRAM_UNIFORM4UIV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4UIV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2855,8 +3112,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX2FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX2FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -2879,9 +3139,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX2X3FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX2X3FV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -2904,9 +3166,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX2X4FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX2X4FV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -2929,8 +3193,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX3FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX3FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -2953,9 +3220,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX3X2FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX3X2FV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -2978,9 +3247,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX3X4FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX3X4FV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3003,8 +3274,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX4FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX4FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3027,9 +3301,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX4X2FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX4X2FV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3052,9 +3328,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX4X3FV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX4X3FV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3075,12 +3353,15 @@ pub unsafe extern "C" fn glPushDebugGroup(
     message: *const c_char,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_PUSH_DEBUG_GROUP);
+    let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP) else {
+        return driver(source, id, length, message);
+    };
     let reads = [if length < 0 {
         observe::c_string(message)
     } else {
         observe::array(message, length as i64, 1)
     }];
-    let Some(call) = Call::enter_observing(GL_PUSH_DEBUG_GROUP, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(source, id, length, message);
     };
     call.clear(8);
@@ -3095,7 +3376,8 @@ pub unsafe extern "C" fn glPushDebugGroup(
 
 pub unsafe extern "C" fn glReadBuffer(src: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_READ_BUFFER);
-    let Some(call) = Call::enter(GL_READ_BUFFER, EFFECT, 4) else { return driver(src) };
+    let Some(call) = Call::begin(GL_READ_BUFFER) else { return driver(src) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(src) };
     call.clear(0);
     call.put(0, src);
     let call = call.publish();
@@ -3115,7 +3397,10 @@ pub unsafe extern "C" fn glReadnPixels(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
         driver!(GL_READN_PIXELS);
-    let Some(call) = Call::enter(GL_READN_PIXELS, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_READN_PIXELS) else {
+        return driver(x, y, width, height, format, r#type, bufSize, data);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(x, y, width, height, format, r#type, bufSize, data);
     };
     call.clear(24);
@@ -3141,7 +3426,10 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE);
-    let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE) else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
     call.clear(16);
@@ -3157,7 +3445,8 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(
 
 pub unsafe extern "C" fn glResumeTransformFeedback() {
     let driver: unsafe extern "C" fn() = driver!(GL_RESUME_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::enter(GL_RESUME_TRANSFORM_FEEDBACK, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_RESUME_TRANSFORM_FEEDBACK) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -3165,9 +3454,8 @@ pub unsafe extern "C" fn glResumeTransformFeedback() {
 
 pub unsafe extern "C" fn glSampleMaski(maskNumber: u32, mask: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_SAMPLE_MASKI);
-    let Some(call) = Call::enter(GL_SAMPLE_MASKI, EFFECT, 8) else {
-        return driver(maskNumber, mask);
-    };
+    let Some(call) = Call::begin(GL_SAMPLE_MASKI) else { return driver(maskNumber, mask) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(maskNumber, mask) };
     call.put(0, maskNumber);
     call.put(4, mask);
     let call = call.publish();
@@ -3177,8 +3465,11 @@ pub unsafe extern "C" fn glSampleMaski(maskNumber: u32, mask: u32) {
 
 pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETER_IIV);
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV) else {
+        return driver(sampler, pname, param);
+    };
     let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_SAMPLER_PARAMETER_IIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -3191,8 +3482,11 @@ pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: 
 
 pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_SAMPLER_PARAMETER_IUIV);
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV) else {
+        return driver(sampler, pname, param);
+    };
     let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_SAMPLER_PARAMETER_IUIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -3205,9 +3499,10 @@ pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param:
 
 pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_SAMPLER_PARAMETERF);
-    let Some(call) = Call::enter(GL_SAMPLER_PARAMETERF, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETERF) else {
         return driver(sampler, pname, param);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(sampler, pname, param) };
     call.clear(8);
     call.put(0, sampler);
     call.put(4, pname);
@@ -3219,8 +3514,11 @@ pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f3
 
 pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_SAMPLER_PARAMETERFV);
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETERFV) else {
+        return driver(sampler, pname, param);
+    };
     let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_SAMPLER_PARAMETERFV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -3233,9 +3531,10 @@ pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *
 
 pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_SAMPLER_PARAMETERI);
-    let Some(call) = Call::enter(GL_SAMPLER_PARAMETERI, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETERI) else {
         return driver(sampler, pname, param);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(sampler, pname, param) };
     call.clear(8);
     call.put(0, sampler);
     call.put(4, pname);
@@ -3247,8 +3546,11 @@ pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i3
 
 pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETERIV);
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETERIV) else {
+        return driver(sampler, pname, param);
+    };
     let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_SAMPLER_PARAMETERIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -3261,7 +3563,10 @@ pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *
 
 pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER);
-    let Some(call) = Call::enter(GL_TEX_BUFFER, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_TEX_BUFFER) else {
+        return driver(target, internalformat, buffer);
+    };
+    let Some(call) = call.reserve(EFFECT, 12) else {
         return driver(target, internalformat, buffer);
     };
     call.clear(8);
@@ -3281,7 +3586,10 @@ pub unsafe extern "C" fn glTexBufferRange(
     size: isize,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_TEX_BUFFER_RANGE);
-    let Some(call) = Call::enter(GL_TEX_BUFFER_RANGE, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEX_BUFFER_RANGE) else {
+        return driver(target, internalformat, buffer, offset, size);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, internalformat, buffer, offset, size);
     };
     call.clear(8);
@@ -3309,7 +3617,21 @@ pub unsafe extern "C" fn glTexImage3D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE3D);
-    let Some(call) = Call::enter(GL_TEX_IMAGE3D, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_TEX_IMAGE3D) else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            format,
+            r#type,
+            pixels,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             target,
             level,
@@ -3341,8 +3663,11 @@ pub unsafe extern "C" fn glTexImage3D(
 
 pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETER_IIV);
+    let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV) else {
+        return driver(target, pname, params);
+    };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETER_IIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -3355,8 +3680,11 @@ pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *con
 
 pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_TEX_PARAMETER_IUIV);
+    let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV) else {
+        return driver(target, pname, params);
+    };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETER_IUIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -3375,7 +3703,10 @@ pub unsafe extern "C" fn glTexStorage2D(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D);
-    let Some(call) = Call::enter(GL_TEX_STORAGE2D, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE2D) else {
+        return driver(target, levels, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, levels, internalformat, width, height);
     };
     call.clear(16);
@@ -3399,7 +3730,10 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8) =
         driver!(GL_TEX_STORAGE2D_MULTISAMPLE);
-    let Some(call) = Call::enter(GL_TEX_STORAGE2D_MULTISAMPLE, EFFECT, 21) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE2D_MULTISAMPLE) else {
+        return driver(target, samples, internalformat, width, height, fixedsamplelocations);
+    };
+    let Some(call) = call.reserve(EFFECT, 21) else {
         return driver(target, samples, internalformat, width, height, fixedsamplelocations);
     };
     call.clear(16);
@@ -3423,7 +3757,10 @@ pub unsafe extern "C" fn glTexStorage3D(
     depth: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D);
-    let Some(call) = Call::enter(GL_TEX_STORAGE3D, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE3D) else {
+        return driver(target, levels, internalformat, width, height, depth);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(target, levels, internalformat, width, height, depth);
     };
     call.put(0, target);
@@ -3448,7 +3785,10 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
         driver!(GL_TEX_STORAGE3D_MULTISAMPLE);
-    let Some(call) = Call::enter(GL_TEX_STORAGE3D_MULTISAMPLE, EFFECT, 25) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE) else {
+        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+    };
+    let Some(call) = call.reserve(EFFECT, 25) else {
         return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
     };
     call.clear(24);
@@ -3490,7 +3830,12 @@ pub unsafe extern "C" fn glTexSubImage3D(
         u32,
         *const c_void,
     ) = driver!(GL_TEX_SUB_IMAGE3D);
-    let Some(call) = Call::enter(GL_TEX_SUB_IMAGE3D, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_TEX_SUB_IMAGE3D) else {
+        return driver(
+            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
         );
@@ -3519,9 +3864,11 @@ pub unsafe extern "C" fn glTransformFeedbackVaryings(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, u32) =
         driver!(GL_TRANSFORM_FEEDBACK_VARYINGS);
+    let Some(call) = Call::begin(GL_TRANSFORM_FEEDBACK_VARYINGS) else {
+        return driver(program, count, varyings, bufferMode);
+    };
     let reads = [observe::strings(count as i64, varyings, core::ptr::null())];
-    let Some(call) = Call::enter_observing(GL_TRANSFORM_FEEDBACK_VARYINGS, EFFECT, 20, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 20, &reads) else {
         return driver(program, count, varyings, bufferMode);
     };
     call.clear(16);
@@ -3536,7 +3883,8 @@ pub unsafe extern "C" fn glTransformFeedbackVaryings(
 
 pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
     let driver: unsafe extern "C" fn(i32, u32) = driver!(GL_UNIFORM1UI);
-    let Some(call) = Call::enter(GL_UNIFORM1UI, EFFECT, 8) else { return driver(location, v0) };
+    let Some(call) = Call::begin(GL_UNIFORM1UI) else { return driver(location, v0) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(location, v0) };
     call.put(0, location);
     call.put(4, v0);
     let call = call.publish();
@@ -3546,8 +3894,9 @@ pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
 
 pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM1UIV);
+    let Some(call) = Call::begin(GL_UNIFORM1UIV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM1UIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -3560,9 +3909,8 @@ pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const 
 
 pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
     let driver: unsafe extern "C" fn(i32, u32, u32) = driver!(GL_UNIFORM2UI);
-    let Some(call) = Call::enter(GL_UNIFORM2UI, EFFECT, 12) else {
-        return driver(location, v0, v1);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM2UI) else { return driver(location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(location, v0, v1) };
     call.clear(8);
     call.put(0, location);
     call.put(4, v0);
@@ -3574,8 +3922,9 @@ pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
 
 pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM2UIV);
+    let Some(call) = Call::begin(GL_UNIFORM2UIV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM2UIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -3588,9 +3937,8 @@ pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const 
 
 pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) {
     let driver: unsafe extern "C" fn(i32, u32, u32, u32) = driver!(GL_UNIFORM3UI);
-    let Some(call) = Call::enter(GL_UNIFORM3UI, EFFECT, 16) else {
-        return driver(location, v0, v1, v2);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM3UI) else { return driver(location, v0, v1, v2) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, v0, v1, v2) };
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
@@ -3602,8 +3950,9 @@ pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) 
 
 pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM3UIV);
+    let Some(call) = Call::begin(GL_UNIFORM3UIV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM3UIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -3616,9 +3965,8 @@ pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const 
 
 pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
     let driver: unsafe extern "C" fn(i32, u32, u32, u32, u32) = driver!(GL_UNIFORM4UI);
-    let Some(call) = Call::enter(GL_UNIFORM4UI, EFFECT, 20) else {
-        return driver(location, v0, v1, v2, v3);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM4UI) else { return driver(location, v0, v1, v2, v3) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(location, v0, v1, v2, v3) };
     call.clear(16);
     call.put(0, location);
     call.put(4, v0);
@@ -3632,8 +3980,9 @@ pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, 
 
 pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM4UIV);
+    let Some(call) = Call::begin(GL_UNIFORM4UIV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM4UIV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -3650,7 +3999,10 @@ pub unsafe extern "C" fn glUniformBlockBinding(
     uniformBlockBinding: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_UNIFORM_BLOCK_BINDING);
-    let Some(call) = Call::enter(GL_UNIFORM_BLOCK_BINDING, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_UNIFORM_BLOCK_BINDING) else {
+        return driver(program, uniformBlockIndex, uniformBlockBinding);
+    };
+    let Some(call) = call.reserve(EFFECT, 12) else {
         return driver(program, uniformBlockIndex, uniformBlockBinding);
     };
     call.clear(8);
@@ -3669,8 +4021,11 @@ pub unsafe extern "C" fn glUniformMatrix2x3fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX2X3FV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2X3FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -3690,8 +4045,11 @@ pub unsafe extern "C" fn glUniformMatrix2x4fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX2X4FV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2X4FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -3711,8 +4069,11 @@ pub unsafe extern "C" fn glUniformMatrix3x2fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX3X2FV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3X2FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -3732,8 +4093,11 @@ pub unsafe extern "C" fn glUniformMatrix3x4fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX3X4FV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3X4FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -3753,8 +4117,11 @@ pub unsafe extern "C" fn glUniformMatrix4x2fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX4X2FV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4X2FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -3774,8 +4141,11 @@ pub unsafe extern "C" fn glUniformMatrix4x3fv(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX4X3FV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4X3FV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -3790,9 +4160,8 @@ pub unsafe extern "C" fn glUniformMatrix4x3fv(
 
 pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER);
-    let Some(call) = Call::enter(GL_UNMAP_BUFFER, EFFECT | LEAVES, 4) else {
-        return driver(target);
-    };
+    let Some(call) = Call::begin(GL_UNMAP_BUFFER) else { return driver(target) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
     let call = call.publish();
@@ -3803,9 +4172,10 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
 
 pub unsafe extern "C" fn glUseProgramStages(pipeline: u32, stages: u32, program: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_USE_PROGRAM_STAGES);
-    let Some(call) = Call::enter(GL_USE_PROGRAM_STAGES, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_USE_PROGRAM_STAGES) else {
         return driver(pipeline, stages, program);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(pipeline, stages, program) };
     call.clear(8);
     call.put(0, pipeline);
     call.put(4, stages);
@@ -3817,9 +4187,8 @@ pub unsafe extern "C" fn glUseProgramStages(pipeline: u32, stages: u32, program:
 
 pub unsafe extern "C" fn glValidateProgramPipeline(pipeline: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_VALIDATE_PROGRAM_PIPELINE);
-    let Some(call) = Call::enter(GL_VALIDATE_PROGRAM_PIPELINE, EFFECT, 4) else {
-        return driver(pipeline);
-    };
+    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM_PIPELINE) else { return driver(pipeline) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(pipeline) };
     call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
@@ -3829,9 +4198,10 @@ pub unsafe extern "C" fn glValidateProgramPipeline(pipeline: u32) {
 
 pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_BINDING);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_BINDING, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_BINDING) else {
         return driver(attribindex, bindingindex);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(attribindex, bindingindex) };
     call.put(0, attribindex);
     call.put(4, bindingindex);
     let call = call.publish();
@@ -3841,9 +4211,8 @@ pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u
 
 pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_DIVISOR, EFFECT, 8) else {
-        return driver(index, divisor);
-    };
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR) else { return driver(index, divisor) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, divisor) };
     call.put(0, index);
     call.put(4, divisor);
     let call = call.publish();
@@ -3859,7 +4228,10 @@ pub unsafe extern "C" fn glVertexAttribFormat(
     relativeoffset: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u8, u32) = driver!(GL_VERTEX_ATTRIB_FORMAT);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_FORMAT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_FORMAT) else {
+        return driver(attribindex, size, r#type, normalized, relativeoffset);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(attribindex, size, r#type, normalized, relativeoffset);
     };
     call.clear(8);
@@ -3876,9 +4248,8 @@ pub unsafe extern "C" fn glVertexAttribFormat(
 
 pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_VERTEX_ATTRIB_I4I);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_I4I, EFFECT, 20) else {
-        return driver(index, x, y, z, w);
-    };
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4I) else { return driver(index, x, y, z, w) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, z, w) };
     call.clear(16);
     call.put(0, index);
     call.put(4, x);
@@ -3892,10 +4263,9 @@ pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w
 
 pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_VERTEX_ATTRIB_I4IV);
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4IV) else { return driver(index, v) };
     let reads = [observe::array(v, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB_I4IV, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -3906,9 +4276,8 @@ pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
 
 pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, w: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I4UI);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_I4UI, EFFECT, 20) else {
-        return driver(index, x, y, z, w);
-    };
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4UI) else { return driver(index, x, y, z, w) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, z, w) };
     call.clear(16);
     call.put(0, index);
     call.put(4, x);
@@ -3922,10 +4291,9 @@ pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, 
 
 pub unsafe extern "C" fn glVertexAttribI4uiv(index: u32, v: *const u32) {
     let driver: unsafe extern "C" fn(u32, *const u32) = driver!(GL_VERTEX_ATTRIB_I4UIV);
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4UIV) else { return driver(index, v) };
     let reads = [observe::array(v, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_VERTEX_ATTRIB_I4UIV, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -3941,7 +4309,10 @@ pub unsafe extern "C" fn glVertexAttribIFormat(
     relativeoffset: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I_FORMAT);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_I_FORMAT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I_FORMAT) else {
+        return driver(attribindex, size, r#type, relativeoffset);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(attribindex, size, r#type, relativeoffset);
     };
     call.put(0, attribindex);
@@ -3962,7 +4333,10 @@ pub unsafe extern "C" fn glVertexAttribIPointer(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) =
         driver!(GL_VERTEX_ATTRIB_I_POINTER);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_I_POINTER, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I_POINTER) else {
+        return driver(index, size, r#type, stride, pointer);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(index, size, r#type, stride, pointer);
     };
     call.put(0, index);
@@ -3977,9 +4351,10 @@ pub unsafe extern "C" fn glVertexAttribIPointer(
 
 pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_BINDING_DIVISOR);
-    let Some(call) = Call::enter(GL_VERTEX_BINDING_DIVISOR, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_VERTEX_BINDING_DIVISOR) else {
         return driver(bindingindex, divisor);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(bindingindex, divisor) };
     call.put(0, bindingindex);
     call.put(4, divisor);
     let call = call.publish();
@@ -3989,9 +4364,8 @@ pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32)
 
 pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64) {
     let driver: unsafe extern "C" fn(*mut c_void, u32, u64) = driver!(GL_WAIT_SYNC);
-    let Some(call) = Call::enter(GL_WAIT_SYNC, LEAVES, 24) else {
-        return driver(sync, flags, timeout);
-    };
+    let Some(call) = Call::begin(GL_WAIT_SYNC) else { return driver(sync, flags, timeout) };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
     call.clear(8);
     call.put(0, sync);
     call.put(8, flags);

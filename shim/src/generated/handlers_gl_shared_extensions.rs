@@ -24,9 +24,10 @@ use crate::observe;
 pub unsafe extern "C" fn glAcquireKeyedMutexWin32EXT(memory: u32, key: u64, timeout: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32, u64, u32) -> u8 =
         driver!(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT);
-    let Some(call) = Call::enter(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT, LEAVES, 20) else {
+    let Some(call) = Call::begin(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT) else {
         return driver(memory, key, timeout);
     };
+    let Some(call) = call.reserve(LEAVES, 20) else { return driver(memory, key, timeout) };
     call.clear(0);
     call.clear(16);
     call.put(0, memory);
@@ -40,9 +41,10 @@ pub unsafe extern "C" fn glAcquireKeyedMutexWin32EXT(memory: u32, key: u64, time
 
 pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM_EXT);
-    let Some(call) = Call::enter(GL_ACTIVE_SHADER_PROGRAM_EXT, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM_EXT) else {
         return driver(pipeline, program);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pipeline, program) };
     call.put(0, pipeline);
     call.put(4, program);
     let call = call.publish();
@@ -52,7 +54,8 @@ pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
 
 pub unsafe extern "C" fn glAlphaFuncxOES(func: u32, r#ref: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_ALPHA_FUNCX_OES);
-    let Some(call) = Call::enter(GL_ALPHA_FUNCX_OES, EFFECT, 8) else { return driver(func, r#ref) };
+    let Some(call) = Call::begin(GL_ALPHA_FUNCX_OES) else { return driver(func, r#ref) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(func, r#ref) };
     call.put(0, func);
     call.put(4, r#ref);
     let call = call.publish();
@@ -62,7 +65,8 @@ pub unsafe extern "C" fn glAlphaFuncxOES(func: u32, r#ref: i32) {
 
 pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY_EXT);
-    let Some(call) = Call::enter(GL_BEGIN_QUERY_EXT, EFFECT, 8) else { return driver(target, id) };
+    let Some(call) = Call::begin(GL_BEGIN_QUERY_EXT) else { return driver(target, id) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, id) };
     call.put(0, target);
     call.put(4, id);
     let call = call.publish();
@@ -73,9 +77,11 @@ pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
 pub unsafe extern "C" fn glBindFragDataLocationEXT(program: u32, color: u32, name: *const c_char) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_char) =
         driver!(GL_BIND_FRAG_DATA_LOCATION_EXT);
+    let Some(call) = Call::begin(GL_BIND_FRAG_DATA_LOCATION_EXT) else {
+        return driver(program, color, name);
+    };
     let reads = [observe::c_string(name)];
-    let Some(call) = Call::enter_observing(GL_BIND_FRAG_DATA_LOCATION_EXT, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(program, color, name);
     };
     call.put(0, program);
@@ -94,10 +100,11 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexedEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, *const c_char) =
         driver!(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT);
+    let Some(call) = Call::begin(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT) else {
+        return driver(program, colorNumber, index, name);
+    };
     let reads = [observe::c_string(name)];
-    let Some(call) =
-        Call::enter_observing(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, colorNumber, index, name);
     };
     call.clear(8);
@@ -112,9 +119,10 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexedEXT(
 
 pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_FRAMEBUFFER_OES);
-    let Some(call) = Call::enter(GL_BIND_FRAMEBUFFER_OES, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_BIND_FRAMEBUFFER_OES) else {
         return driver(target, framebuffer);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, framebuffer) };
     call.put(0, target);
     call.put(4, framebuffer);
     let call = call.publish();
@@ -124,9 +132,8 @@ pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
 
 pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE_EXT);
-    let Some(call) = Call::enter(GL_BIND_PROGRAM_PIPELINE_EXT, EFFECT, 4) else {
-        return driver(pipeline);
-    };
+    let Some(call) = Call::begin(GL_BIND_PROGRAM_PIPELINE_EXT) else { return driver(pipeline) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(pipeline) };
     call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
@@ -136,9 +143,10 @@ pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
 
 pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_RENDERBUFFER_OES);
-    let Some(call) = Call::enter(GL_BIND_RENDERBUFFER_OES, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_BIND_RENDERBUFFER_OES) else {
         return driver(target, renderbuffer);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, renderbuffer) };
     call.put(0, target);
     call.put(4, renderbuffer);
     let call = call.publish();
@@ -148,7 +156,8 @@ pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
 
 pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY_OES);
-    let Some(call) = Call::enter(GL_BIND_VERTEX_ARRAY_OES, EFFECT, 4) else { return driver(array) };
+    let Some(call) = Call::begin(GL_BIND_VERTEX_ARRAY_OES) else { return driver(array) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(array) };
     call.clear(0);
     call.put(0, array);
     let call = call.publish();
@@ -158,7 +167,8 @@ pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
 
 pub unsafe extern "C" fn glBlendBarrierKHR() {
     let driver: unsafe extern "C" fn() = driver!(GL_BLEND_BARRIER_KHR);
-    let Some(call) = Call::enter(GL_BLEND_BARRIER_KHR, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_BLEND_BARRIER_KHR) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -166,7 +176,8 @@ pub unsafe extern "C" fn glBlendBarrierKHR() {
 
 pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BLEND_EQUATION_OES);
-    let Some(call) = Call::enter(GL_BLEND_EQUATION_OES, EFFECT, 4) else { return driver(mode) };
+    let Some(call) = Call::begin(GL_BLEND_EQUATION_OES) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -176,9 +187,10 @@ pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
 
 pub unsafe extern "C" fn glBlendEquationSeparateOES(modeRGB: u32, modeAlpha: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_EQUATION_SEPARATE_OES);
-    let Some(call) = Call::enter(GL_BLEND_EQUATION_SEPARATE_OES, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATE_OES) else {
         return driver(modeRGB, modeAlpha);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(modeRGB, modeAlpha) };
     call.put(0, modeRGB);
     call.put(4, modeAlpha);
     let call = call.publish();
@@ -188,9 +200,10 @@ pub unsafe extern "C" fn glBlendEquationSeparateOES(modeRGB: u32, modeAlpha: u32
 
 pub unsafe extern "C" fn glBlendEquationSeparateiEXT(buf: u32, modeRGB: u32, modeAlpha: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_EQUATION_SEPARATEI_EXT);
-    let Some(call) = Call::enter(GL_BLEND_EQUATION_SEPARATEI_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATEI_EXT) else {
         return driver(buf, modeRGB, modeAlpha);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, modeRGB, modeAlpha) };
     call.clear(8);
     call.put(0, buf);
     call.put(4, modeRGB);
@@ -202,9 +215,10 @@ pub unsafe extern "C" fn glBlendEquationSeparateiEXT(buf: u32, modeRGB: u32, mod
 
 pub unsafe extern "C" fn glBlendEquationSeparateiOES(buf: u32, modeRGB: u32, modeAlpha: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_EQUATION_SEPARATEI_OES);
-    let Some(call) = Call::enter(GL_BLEND_EQUATION_SEPARATEI_OES, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATEI_OES) else {
         return driver(buf, modeRGB, modeAlpha);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, modeRGB, modeAlpha) };
     call.clear(8);
     call.put(0, buf);
     call.put(4, modeRGB);
@@ -216,9 +230,8 @@ pub unsafe extern "C" fn glBlendEquationSeparateiOES(buf: u32, modeRGB: u32, mod
 
 pub unsafe extern "C" fn glBlendEquationiEXT(buf: u32, mode: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_EQUATIONI_EXT);
-    let Some(call) = Call::enter(GL_BLEND_EQUATIONI_EXT, EFFECT, 8) else {
-        return driver(buf, mode);
-    };
+    let Some(call) = Call::begin(GL_BLEND_EQUATIONI_EXT) else { return driver(buf, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(buf, mode) };
     call.put(0, buf);
     call.put(4, mode);
     let call = call.publish();
@@ -228,9 +241,8 @@ pub unsafe extern "C" fn glBlendEquationiEXT(buf: u32, mode: u32) {
 
 pub unsafe extern "C" fn glBlendEquationiOES(buf: u32, mode: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_EQUATIONI_OES);
-    let Some(call) = Call::enter(GL_BLEND_EQUATIONI_OES, EFFECT, 8) else {
-        return driver(buf, mode);
-    };
+    let Some(call) = Call::begin(GL_BLEND_EQUATIONI_OES) else { return driver(buf, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(buf, mode) };
     call.put(0, buf);
     call.put(4, mode);
     let call = call.publish();
@@ -245,7 +257,10 @@ pub unsafe extern "C" fn glBlendFuncSeparateOES(
     dstAlpha: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32) = driver!(GL_BLEND_FUNC_SEPARATE_OES);
-    let Some(call) = Call::enter(GL_BLEND_FUNC_SEPARATE_OES, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATE_OES) else {
+        return driver(srcRGB, dstRGB, srcAlpha, dstAlpha);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
     call.put(0, srcRGB);
@@ -266,7 +281,10 @@ pub unsafe extern "C" fn glBlendFuncSeparateiEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
         driver!(GL_BLEND_FUNC_SEPARATEI_EXT);
-    let Some(call) = Call::enter(GL_BLEND_FUNC_SEPARATEI_EXT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATEI_EXT) else {
+        return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
     call.clear(16);
@@ -289,7 +307,10 @@ pub unsafe extern "C" fn glBlendFuncSeparateiOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
         driver!(GL_BLEND_FUNC_SEPARATEI_OES);
-    let Some(call) = Call::enter(GL_BLEND_FUNC_SEPARATEI_OES, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATEI_OES) else {
+        return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
     call.clear(16);
@@ -305,9 +326,8 @@ pub unsafe extern "C" fn glBlendFuncSeparateiOES(
 
 pub unsafe extern "C" fn glBlendFunciEXT(buf: u32, src: u32, dst: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_FUNCI_EXT);
-    let Some(call) = Call::enter(GL_BLEND_FUNCI_EXT, EFFECT, 12) else {
-        return driver(buf, src, dst);
-    };
+    let Some(call) = Call::begin(GL_BLEND_FUNCI_EXT) else { return driver(buf, src, dst) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, src, dst) };
     call.clear(8);
     call.put(0, buf);
     call.put(4, src);
@@ -319,9 +339,8 @@ pub unsafe extern "C" fn glBlendFunciEXT(buf: u32, src: u32, dst: u32) {
 
 pub unsafe extern "C" fn glBlendFunciOES(buf: u32, src: u32, dst: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_FUNCI_OES);
-    let Some(call) = Call::enter(GL_BLEND_FUNCI_OES, EFFECT, 12) else {
-        return driver(buf, src, dst);
-    };
+    let Some(call) = Call::begin(GL_BLEND_FUNCI_OES) else { return driver(buf, src, dst) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, src, dst) };
     call.clear(8);
     call.put(0, buf);
     call.put(4, src);
@@ -347,7 +366,13 @@ pub unsafe extern "C" fn glBlitFramebufferLayerEXT(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
         driver!(GL_BLIT_FRAMEBUFFER_LAYER_EXT);
-    let Some(call) = Call::enter(GL_BLIT_FRAMEBUFFER_LAYER_EXT, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_LAYER_EXT) else {
+        return driver(
+            srcX0, srcY0, srcX1, srcY1, srcLayer, dstX0, dstY0, dstX1, dstY1, dstLayer, mask,
+            filter,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             srcX0, srcY0, srcX1, srcY1, srcLayer, dstX0, dstY0, dstX1, dstY1, dstLayer, mask,
             filter,
@@ -386,7 +411,10 @@ pub unsafe extern "C" fn glBlitFramebufferLayersEXT(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
         driver!(GL_BLIT_FRAMEBUFFER_LAYERS_EXT);
-    let Some(call) = Call::enter(GL_BLIT_FRAMEBUFFER_LAYERS_EXT, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_LAYERS_EXT) else {
+        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
     call.put(0, srcX0);
@@ -412,8 +440,11 @@ pub unsafe extern "C" fn glBufferStorageEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) =
         driver!(GL_BUFFER_STORAGE_EXT);
+    let Some(call) = Call::begin(GL_BUFFER_STORAGE_EXT) else {
+        return driver(target, size, data, flags);
+    };
     let reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = Call::enter_observing(GL_BUFFER_STORAGE_EXT, EFFECT, 28, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 28, &reads) else {
         return driver(target, size, data, flags);
     };
     call.clear(0);
@@ -436,7 +467,10 @@ pub unsafe extern "C" fn glBufferStorageExternalEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
         driver!(GL_BUFFER_STORAGE_EXTERNAL_EXT);
-    let Some(call) = Call::enter(GL_BUFFER_STORAGE_EXTERNAL_EXT, EFFECT, 36) else {
+    let Some(call) = Call::begin(GL_BUFFER_STORAGE_EXTERNAL_EXT) else {
+        return driver(target, offset, size, clientBuffer, flags);
+    };
+    let Some(call) = call.reserve(EFFECT, 36) else {
         return driver(target, offset, size, clientBuffer, flags);
     };
     call.clear(0);
@@ -453,9 +487,10 @@ pub unsafe extern "C" fn glBufferStorageExternalEXT(
 
 pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory: u32, offset: u64) {
     let driver: unsafe extern "C" fn(u32, isize, u32, u64) = driver!(GL_BUFFER_STORAGE_MEM_EXT);
-    let Some(call) = Call::enter(GL_BUFFER_STORAGE_MEM_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_BUFFER_STORAGE_MEM_EXT) else {
         return driver(target, size, memory, offset);
     };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver(target, size, memory, offset) };
     call.clear(0);
     call.clear(16);
     call.put(0, target);
@@ -469,9 +504,8 @@ pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory:
 
 pub unsafe extern "C" fn glCheckFramebufferStatusOES(target: u32) -> u32 {
     let driver: unsafe extern "C" fn(u32) -> u32 = driver!(GL_CHECK_FRAMEBUFFER_STATUS_OES);
-    let Some(call) = Call::enter(GL_CHECK_FRAMEBUFFER_STATUS_OES, EFFECT | LEAVES, 4) else {
-        return driver(target);
-    };
+    let Some(call) = Call::begin(GL_CHECK_FRAMEBUFFER_STATUS_OES) else { return driver(target) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
     let call = call.publish();
@@ -482,9 +516,10 @@ pub unsafe extern "C" fn glCheckFramebufferStatusOES(target: u32) -> u32 {
 
 pub unsafe extern "C" fn glClearColorxOES(red: i32, green: i32, blue: i32, alpha: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_CLEAR_COLORX_OES);
-    let Some(call) = Call::enter(GL_CLEAR_COLORX_OES, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_CLEAR_COLORX_OES) else {
         return driver(red, green, blue, alpha);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(red, green, blue, alpha) };
     call.put(0, red);
     call.put(4, green);
     call.put(8, blue);
@@ -496,7 +531,8 @@ pub unsafe extern "C" fn glClearColorxOES(red: i32, green: i32, blue: i32, alpha
 
 pub unsafe extern "C" fn glClearDepthfOES(depth: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_CLEAR_DEPTHF_OES);
-    let Some(call) = Call::enter(GL_CLEAR_DEPTHF_OES, EFFECT, 4) else { return driver(depth) };
+    let Some(call) = Call::begin(GL_CLEAR_DEPTHF_OES) else { return driver(depth) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(depth) };
     call.clear(0);
     call.put(0, depth);
     let call = call.publish();
@@ -506,7 +542,8 @@ pub unsafe extern "C" fn glClearDepthfOES(depth: f32) {
 
 pub unsafe extern "C" fn glClearDepthxOES(depth: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_CLEAR_DEPTHX_OES);
-    let Some(call) = Call::enter(GL_CLEAR_DEPTHX_OES, EFFECT, 4) else { return driver(depth) };
+    let Some(call) = Call::begin(GL_CLEAR_DEPTHX_OES) else { return driver(depth) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(depth) };
     call.clear(0);
     call.put(0, depth);
     let call = call.publish();
@@ -517,9 +554,11 @@ pub unsafe extern "C" fn glClearDepthxOES(depth: i32) {
 pub unsafe extern "C" fn glClearPixelLocalStorageuiEXT(offset: i32, n: i32, values: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) =
         driver!(GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT);
+    let Some(call) = Call::begin(GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT) else {
+        return driver(offset, n, values);
+    };
     let reads = [observe::array(values, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(offset, n, values);
     };
     call.put(0, offset);
@@ -539,7 +578,10 @@ pub unsafe extern "C" fn glClearTexImageEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32, *const c_void) =
         driver!(GL_CLEAR_TEX_IMAGE_EXT);
-    let Some(call) = Call::enter(GL_CLEAR_TEX_IMAGE_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_CLEAR_TEX_IMAGE_EXT) else {
+        return driver(texture, level, format, r#type, data);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(texture, level, format, r#type, data);
     };
     call.put(0, texture);
@@ -578,7 +620,12 @@ pub unsafe extern "C" fn glClearTexSubImageEXT(
         u32,
         *const c_void,
     ) = driver!(GL_CLEAR_TEX_SUB_IMAGE_EXT);
-    let Some(call) = Call::enter(GL_CLEAR_TEX_SUB_IMAGE_EXT, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_CLEAR_TEX_SUB_IMAGE_EXT) else {
+        return driver(
+            texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data,
         );
@@ -601,9 +648,8 @@ pub unsafe extern "C" fn glClearTexSubImageEXT(
 
 pub unsafe extern "C" fn glClipControlEXT(origin: u32, depth: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_CLIP_CONTROL_EXT);
-    let Some(call) = Call::enter(GL_CLIP_CONTROL_EXT, EFFECT, 8) else {
-        return driver(origin, depth);
-    };
+    let Some(call) = Call::begin(GL_CLIP_CONTROL_EXT) else { return driver(origin, depth) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(origin, depth) };
     call.put(0, origin);
     call.put(4, depth);
     let call = call.publish();
@@ -613,8 +659,9 @@ pub unsafe extern "C" fn glClipControlEXT(origin: u32, depth: u32) {
 
 pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_CLIP_PLANEF_OES);
+    let Some(call) = Call::begin(GL_CLIP_PLANEF_OES) else { return driver(plane, equation) };
     let reads = [observe::array(equation, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_CLIP_PLANEF_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(plane, equation);
     };
     call.clear(0);
@@ -627,8 +674,9 @@ pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
 
 pub unsafe extern "C" fn glClipPlanexOES(plane: u32, equation: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_CLIP_PLANEX_OES);
+    let Some(call) = Call::begin(GL_CLIP_PLANEX_OES) else { return driver(plane, equation) };
     let reads = [observe::array(equation, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_CLIP_PLANEX_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(plane, equation);
     };
     call.clear(0);
@@ -641,9 +689,8 @@ pub unsafe extern "C" fn glClipPlanexOES(plane: u32, equation: *const i32) {
 
 pub unsafe extern "C" fn glColor4xOES(red: i32, green: i32, blue: i32, alpha: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_COLOR4X_OES);
-    let Some(call) = Call::enter(GL_COLOR4X_OES, EFFECT, 16) else {
-        return driver(red, green, blue, alpha);
-    };
+    let Some(call) = Call::begin(GL_COLOR4X_OES) else { return driver(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(red, green, blue, alpha) };
     call.put(0, red);
     call.put(4, green);
     call.put(8, blue);
@@ -655,9 +702,8 @@ pub unsafe extern "C" fn glColor4xOES(red: i32, green: i32, blue: i32, alpha: i3
 
 pub unsafe extern "C" fn glColorMaskiEXT(index: u32, r: u8, g: u8, b: u8, a: u8) {
     let driver: unsafe extern "C" fn(u32, u8, u8, u8, u8) = driver!(GL_COLOR_MASKI_EXT);
-    let Some(call) = Call::enter(GL_COLOR_MASKI_EXT, EFFECT, 8) else {
-        return driver(index, r, g, b, a);
-    };
+    let Some(call) = Call::begin(GL_COLOR_MASKI_EXT) else { return driver(index, r, g, b, a) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, r, g, b, a) };
     call.put(0, index);
     call.put(4, r);
     call.put(5, g);
@@ -670,9 +716,8 @@ pub unsafe extern "C" fn glColorMaskiEXT(index: u32, r: u8, g: u8, b: u8, a: u8)
 
 pub unsafe extern "C" fn glColorMaskiOES(index: u32, r: u8, g: u8, b: u8, a: u8) {
     let driver: unsafe extern "C" fn(u32, u8, u8, u8, u8) = driver!(GL_COLOR_MASKI_OES);
-    let Some(call) = Call::enter(GL_COLOR_MASKI_OES, EFFECT, 8) else {
-        return driver(index, r, g, b, a);
-    };
+    let Some(call) = Call::begin(GL_COLOR_MASKI_OES) else { return driver(index, r, g, b, a) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, r, g, b, a) };
     call.put(0, index);
     call.put(4, r);
     call.put(5, g);
@@ -696,7 +741,20 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE3D_OES);
-    let Some(call) = Call::enter(GL_COMPRESSED_TEX_IMAGE3D_OES, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D_OES) else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            imageSize,
+            data,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(
             target,
             level,
@@ -749,7 +807,12 @@ pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
         i32,
         *const c_void,
     ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES);
-    let Some(call) = Call::enter(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) else {
+        return driver(
+            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
         );
@@ -804,7 +867,13 @@ pub unsafe extern "C" fn glCopyImageSubDataEXT(
         i32,
         i32,
     ) = driver!(GL_COPY_IMAGE_SUB_DATA_EXT);
-    let Some(call) = Call::enter(GL_COPY_IMAGE_SUB_DATA_EXT, EFFECT, 60) else {
+    let Some(call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_EXT) else {
+        return driver(
+            srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
+            dstY, dstZ, srcWidth, srcHeight, srcDepth,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 60) else {
         return driver(
             srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
@@ -868,7 +937,13 @@ pub unsafe extern "C" fn glCopyImageSubDataOES(
         i32,
         i32,
     ) = driver!(GL_COPY_IMAGE_SUB_DATA_OES);
-    let Some(call) = Call::enter(GL_COPY_IMAGE_SUB_DATA_OES, EFFECT, 60) else {
+    let Some(call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_OES) else {
+        return driver(
+            srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
+            dstY, dstZ, srcWidth, srcHeight, srcDepth,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 60) else {
         return driver(
             srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
@@ -911,7 +986,10 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_SUB_IMAGE3D_OES);
-    let Some(call) = Call::enter(GL_COPY_TEX_SUB_IMAGE3D_OES, EFFECT, 36) else {
+    let Some(call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D_OES) else {
+        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 36) else {
         return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     };
     call.clear(32);
@@ -931,9 +1009,10 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
 
 pub unsafe extern "C" fn glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_CREATE_MEMORY_OBJECTS_EXT);
-    let Some(call) = Call::enter(GL_CREATE_MEMORY_OBJECTS_EXT, LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_CREATE_MEMORY_OBJECTS_EXT) else {
         return driver(n, memoryObjects);
     };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, memoryObjects) };
     call.clear(0);
     call.put(0, n);
     call.put(8, memoryObjects);
@@ -950,9 +1029,11 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
 ) -> u32 {
     let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
         driver!(GL_CREATE_SHADER_PROGRAMV_EXT);
+    let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV_EXT) else {
+        return driver(r#type, count, strings);
+    };
     let reads = [observe::strings(count as i64, strings, core::ptr::null())];
-    let Some(call) = Call::enter_observing(GL_CREATE_SHADER_PROGRAMV_EXT, LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
         return driver(r#type, count, strings);
     };
     call.put(0, r#type);
@@ -966,9 +1047,10 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
 
 pub unsafe extern "C" fn glCurrentPaletteMatrixOES(matrixpaletteindex: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_CURRENT_PALETTE_MATRIX_OES);
-    let Some(call) = Call::enter(GL_CURRENT_PALETTE_MATRIX_OES, EFFECT, 4) else {
+    let Some(call) = Call::begin(GL_CURRENT_PALETTE_MATRIX_OES) else {
         return driver(matrixpaletteindex);
     };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(matrixpaletteindex) };
     call.clear(0);
     call.put(0, matrixpaletteindex);
     let call = call.publish();
@@ -982,9 +1064,10 @@ pub unsafe extern "C" fn glDebugMessageCallbackKHR(
 ) {
     let driver: unsafe extern "C" fn(*mut c_void, *const c_void) =
         driver!(GL_DEBUG_MESSAGE_CALLBACK_KHR);
-    let Some(call) = Call::enter(GL_DEBUG_MESSAGE_CALLBACK_KHR, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CALLBACK_KHR) else {
         return driver(callback, userParam);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(callback, userParam) };
     call.put(0, callback);
     call.put(8, userParam);
     let call = call.publish();
@@ -1002,8 +1085,11 @@ pub unsafe extern "C" fn glDebugMessageControlKHR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
         driver!(GL_DEBUG_MESSAGE_CONTROL_KHR);
+    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL_KHR) else {
+        return driver(source, r#type, severity, count, ids, enabled);
+    };
     let reads = [observe::array(ids, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DEBUG_MESSAGE_CONTROL_KHR, EFFECT, 25, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 25, &reads) else {
         return driver(source, r#type, severity, count, ids, enabled);
     };
     call.clear(24);
@@ -1028,9 +1114,12 @@ pub unsafe extern "C" fn glDebugMessageInsertKHR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) =
         driver!(GL_DEBUG_MESSAGE_INSERT_KHR);
+    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT_KHR) else {
+        return driver(source, r#type, id, severity, length, buf);
+    };
     let reads =
         [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
-    let Some(call) = Call::enter_observing(GL_DEBUG_MESSAGE_INSERT_KHR, EFFECT, 32, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
         return driver(source, r#type, id, severity, length, buf);
     };
     call.clear(16);
@@ -1047,8 +1136,11 @@ pub unsafe extern "C" fn glDebugMessageInsertKHR(
 
 pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS_OES);
+    let Some(call) = Call::begin(GL_DELETE_FRAMEBUFFERS_OES) else {
+        return driver(n, framebuffers);
+    };
     let reads = [observe::array(framebuffers, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_FRAMEBUFFERS_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(n, framebuffers);
     };
     call.clear(0);
@@ -1061,8 +1153,11 @@ pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u3
 
 pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_MEMORY_OBJECTS_EXT);
+    let Some(call) = Call::begin(GL_DELETE_MEMORY_OBJECTS_EXT) else {
+        return driver(n, memoryObjects);
+    };
     let reads = [observe::array(memoryObjects, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_MEMORY_OBJECTS_EXT, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(n, memoryObjects);
     };
     call.clear(0);
@@ -1075,9 +1170,11 @@ pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const 
 
 pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES_EXT);
+    let Some(call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES_EXT) else {
+        return driver(n, pipelines);
+    };
     let reads = [observe::array(pipelines, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_PROGRAM_PIPELINES_EXT, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(n, pipelines);
     };
     call.clear(0);
@@ -1090,10 +1187,9 @@ pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u
 
 pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES_EXT);
+    let Some(call) = Call::begin(GL_DELETE_QUERIES_EXT) else { return driver(n, ids) };
     let reads = [observe::array(ids, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_QUERIES_EXT, EFFECT, 16, &reads) else {
-        return driver(n, ids);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, ids) };
     call.clear(0);
     call.put(0, n);
     call.put(8, ids);
@@ -1104,8 +1200,11 @@ pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
 
 pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS_OES);
+    let Some(call) = Call::begin(GL_DELETE_RENDERBUFFERS_OES) else {
+        return driver(n, renderbuffers);
+    };
     let reads = [observe::array(renderbuffers, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_RENDERBUFFERS_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(n, renderbuffers);
     };
     call.clear(0);
@@ -1118,8 +1217,9 @@ pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const 
 
 pub unsafe extern "C" fn glDeleteSemaphoresEXT(n: i32, semaphores: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_SEMAPHORES_EXT);
+    let Some(call) = Call::begin(GL_DELETE_SEMAPHORES_EXT) else { return driver(n, semaphores) };
     let reads = [observe::array(semaphores, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_SEMAPHORES_EXT, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(n, semaphores);
     };
     call.clear(0);
@@ -1132,10 +1232,9 @@ pub unsafe extern "C" fn glDeleteSemaphoresEXT(n: i32, semaphores: *const u32) {
 
 pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS_OES);
+    let Some(call) = Call::begin(GL_DELETE_VERTEX_ARRAYS_OES) else { return driver(n, arrays) };
     let reads = [observe::array(arrays, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_VERTEX_ARRAYS_OES, EFFECT, 16, &reads) else {
-        return driver(n, arrays);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, arrays) };
     call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
@@ -1146,8 +1245,11 @@ pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
 
 pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_DEPTH_RANGE_ARRAYFV_OES);
+    let Some(call) = Call::begin(GL_DEPTH_RANGE_ARRAYFV_OES) else {
+        return driver(first, count, v);
+    };
     let reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_DEPTH_RANGE_ARRAYFV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -1160,9 +1262,8 @@ pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *cons
 
 pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_DEPTH_RANGE_INDEXEDF_OES);
-    let Some(call) = Call::enter(GL_DEPTH_RANGE_INDEXEDF_OES, EFFECT, 12) else {
-        return driver(index, n, f);
-    };
+    let Some(call) = Call::begin(GL_DEPTH_RANGE_INDEXEDF_OES) else { return driver(index, n, f) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(index, n, f) };
     call.clear(8);
     call.put(0, index);
     call.put(4, n);
@@ -1174,7 +1275,8 @@ pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
 
 pub unsafe extern "C" fn glDepthRangefOES(n: f32, f: f32) {
     let driver: unsafe extern "C" fn(f32, f32) = driver!(GL_DEPTH_RANGEF_OES);
-    let Some(call) = Call::enter(GL_DEPTH_RANGEF_OES, EFFECT, 8) else { return driver(n, f) };
+    let Some(call) = Call::begin(GL_DEPTH_RANGEF_OES) else { return driver(n, f) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(n, f) };
     call.put(0, n);
     call.put(4, f);
     let call = call.publish();
@@ -1184,7 +1286,8 @@ pub unsafe extern "C" fn glDepthRangefOES(n: f32, f: f32) {
 
 pub unsafe extern "C" fn glDepthRangexOES(n: i32, f: i32) {
     let driver: unsafe extern "C" fn(i32, i32) = driver!(GL_DEPTH_RANGEX_OES);
-    let Some(call) = Call::enter(GL_DEPTH_RANGEX_OES, EFFECT, 8) else { return driver(n, f) };
+    let Some(call) = Call::begin(GL_DEPTH_RANGEX_OES) else { return driver(n, f) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(n, f) };
     call.put(0, n);
     call.put(4, f);
     let call = call.publish();
@@ -1194,7 +1297,8 @@ pub unsafe extern "C" fn glDepthRangexOES(n: i32, f: i32) {
 
 pub unsafe extern "C" fn glDisableiEXT(target: u32, index: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DISABLEI_EXT);
-    let Some(call) = Call::enter(GL_DISABLEI_EXT, EFFECT, 8) else { return driver(target, index) };
+    let Some(call) = Call::begin(GL_DISABLEI_EXT) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -1204,7 +1308,8 @@ pub unsafe extern "C" fn glDisableiEXT(target: u32, index: u32) {
 
 pub unsafe extern "C" fn glDisableiOES(target: u32, index: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DISABLEI_OES);
-    let Some(call) = Call::enter(GL_DISABLEI_OES, EFFECT, 8) else { return driver(target, index) };
+    let Some(call) = Call::begin(GL_DISABLEI_OES) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -1218,8 +1323,11 @@ pub unsafe extern "C" fn glDiscardFramebufferEXT(
     attachments: *const u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const u32) = driver!(GL_DISCARD_FRAMEBUFFER_EXT);
+    let Some(call) = Call::begin(GL_DISCARD_FRAMEBUFFER_EXT) else {
+        return driver(target, numAttachments, attachments);
+    };
     let reads = [observe::array(attachments, numAttachments as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DISCARD_FRAMEBUFFER_EXT, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, numAttachments, attachments);
     };
     call.put(0, target);
@@ -1239,7 +1347,10 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstanceEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, u32) =
         driver!(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT);
-    let Some(call) = Call::enter(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT) else {
+        return driver(mode, first, count, instancecount, baseinstance);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(mode, first, count, instancecount, baseinstance);
     };
     call.clear(16);
@@ -1260,9 +1371,10 @@ pub unsafe extern "C" fn glDrawArraysInstancedEXT(
     primcount: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED_EXT);
-    let Some(call) = Call::enter(GL_DRAW_ARRAYS_INSTANCED_EXT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_EXT) else {
         return driver(mode, start, count, primcount);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, start, count, primcount) };
     call.put(0, mode);
     call.put(4, start);
     call.put(8, count);
@@ -1274,10 +1386,9 @@ pub unsafe extern "C" fn glDrawArraysInstancedEXT(
 
 pub unsafe extern "C" fn glDrawBuffersEXT(n: i32, bufs: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS_EXT);
+    let Some(call) = Call::begin(GL_DRAW_BUFFERS_EXT) else { return driver(n, bufs) };
     let reads = [observe::array(bufs, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DRAW_BUFFERS_EXT, EFFECT, 16, &reads) else {
-        return driver(n, bufs);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, bufs) };
     call.clear(0);
     call.put(0, n);
     call.put(8, bufs);
@@ -1293,8 +1404,11 @@ pub unsafe extern "C" fn glDrawBuffersIndexedEXT(
 ) {
     let driver: unsafe extern "C" fn(i32, *const u32, *const i32) =
         driver!(GL_DRAW_BUFFERS_INDEXED_EXT);
+    let Some(call) = Call::begin(GL_DRAW_BUFFERS_INDEXED_EXT) else {
+        return driver(n, location, indices);
+    };
     let reads = [observe::array(location, n as i64, 4), observe::array(indices, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DRAW_BUFFERS_INDEXED_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(n, location, indices);
     };
     call.clear(0);
@@ -1315,7 +1429,10 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
+        return driver(mode, count, r#type, indices, basevertex);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(mode, count, r#type, indices, basevertex);
     };
     call.clear(8);
@@ -1339,7 +1456,10 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_OES);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_BASE_VERTEX_OES, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_OES) else {
+        return driver(mode, count, r#type, indices, basevertex);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(mode, count, r#type, indices, basevertex);
     };
     call.clear(8);
@@ -1364,10 +1484,11 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, u32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT);
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT) else {
+        return driver(mode, count, r#type, indices, instancecount, baseinstance);
+    };
     let reads = [observe::array(indices, count as i64, 1)];
-    let Some(call) =
-        Call::enter_observing(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT, EFFECT, 32, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
         return driver(mode, count, r#type, indices, instancecount, baseinstance);
     };
     call.clear(8);
@@ -1393,13 +1514,11 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32, u32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT);
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT) else {
+        return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
+    };
     let reads = [observe::array(indices, count as i64, 1)];
-    let Some(call) = Call::enter_observing(
-        GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT,
-        EFFECT,
-        36,
-        &reads,
-    ) else {
+    let Some(call) = call.reserve_observing(EFFECT, 36, &reads) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     };
     call.clear(8);
@@ -1426,7 +1545,10 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT) else {
+        return driver(mode, count, r#type, indices, instancecount, basevertex);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex);
     };
     call.clear(8);
@@ -1451,7 +1573,10 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES) else {
+        return driver(mode, count, r#type, indices, instancecount, basevertex);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex);
     };
     call.clear(8);
@@ -1475,7 +1600,10 @@ pub unsafe extern "C" fn glDrawElementsInstancedEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_EXT);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_EXT, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_EXT) else {
+        return driver(mode, count, r#type, indices, primcount);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(mode, count, r#type, indices, primcount);
     };
     call.clear(8);
@@ -1501,7 +1629,10 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT);
-    let Some(call) = Call::enter(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT, EFFECT, 36) else {
+    let Some(call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT) else {
+        return driver(mode, start, end, count, r#type, indices, basevertex);
+    };
+    let Some(call) = call.reserve(EFFECT, 36) else {
         return driver(mode, start, end, count, r#type, indices, basevertex);
     };
     call.clear(16);
@@ -1529,7 +1660,10 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES);
-    let Some(call) = Call::enter(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES, EFFECT, 36) else {
+    let Some(call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES) else {
+        return driver(mode, start, end, count, r#type, indices, basevertex);
+    };
+    let Some(call) = call.reserve(EFFECT, 36) else {
         return driver(mode, start, end, count, r#type, indices, basevertex);
     };
     call.clear(16);
@@ -1548,9 +1682,8 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexOES(
 
 pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, height: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32) = driver!(GL_DRAW_TEXF_OES);
-    let Some(call) = Call::enter(GL_DRAW_TEXF_OES, EFFECT, 20) else {
-        return driver(x, y, z, width, height);
-    };
+    let Some(call) = Call::begin(GL_DRAW_TEXF_OES) else { return driver(x, y, z, width, height) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(x, y, z, width, height) };
     call.clear(16);
     call.put(0, x);
     call.put(4, y);
@@ -1564,10 +1697,9 @@ pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, heigh
 
 pub unsafe extern "C" fn glDrawTexfvOES(coords: *const f32) {
     let driver: unsafe extern "C" fn(*const f32) = driver!(GL_DRAW_TEXFV_OES);
+    let Some(call) = Call::begin(GL_DRAW_TEXFV_OES) else { return driver(coords) };
     let reads = [observe::array(coords, 5, 4)];
-    let Some(call) = Call::enter_observing(GL_DRAW_TEXFV_OES, EFFECT, 8, &reads) else {
-        return driver(coords);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(coords) };
     call.put(0, coords);
     let call = call.publish_observing(8, &reads);
     driver(coords);
@@ -1576,9 +1708,8 @@ pub unsafe extern "C" fn glDrawTexfvOES(coords: *const f32) {
 
 pub unsafe extern "C" fn glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) = driver!(GL_DRAW_TEXI_OES);
-    let Some(call) = Call::enter(GL_DRAW_TEXI_OES, EFFECT, 20) else {
-        return driver(x, y, z, width, height);
-    };
+    let Some(call) = Call::begin(GL_DRAW_TEXI_OES) else { return driver(x, y, z, width, height) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(x, y, z, width, height) };
     call.clear(16);
     call.put(0, x);
     call.put(4, y);
@@ -1592,10 +1723,9 @@ pub unsafe extern "C" fn glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, heigh
 
 pub unsafe extern "C" fn glDrawTexivOES(coords: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_DRAW_TEXIV_OES);
+    let Some(call) = Call::begin(GL_DRAW_TEXIV_OES) else { return driver(coords) };
     let reads = [observe::array(coords, 5, 4)];
-    let Some(call) = Call::enter_observing(GL_DRAW_TEXIV_OES, EFFECT, 8, &reads) else {
-        return driver(coords);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(coords) };
     call.put(0, coords);
     let call = call.publish_observing(8, &reads);
     driver(coords);
@@ -1604,9 +1734,8 @@ pub unsafe extern "C" fn glDrawTexivOES(coords: *const i32) {
 
 pub unsafe extern "C" fn glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, height: i16) {
     let driver: unsafe extern "C" fn(i16, i16, i16, i16, i16) = driver!(GL_DRAW_TEXS_OES);
-    let Some(call) = Call::enter(GL_DRAW_TEXS_OES, EFFECT, 10) else {
-        return driver(x, y, z, width, height);
-    };
+    let Some(call) = Call::begin(GL_DRAW_TEXS_OES) else { return driver(x, y, z, width, height) };
+    let Some(call) = call.reserve(EFFECT, 10) else { return driver(x, y, z, width, height) };
     call.clear(8);
     call.put(0, x);
     call.put(2, y);
@@ -1620,10 +1749,9 @@ pub unsafe extern "C" fn glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, heigh
 
 pub unsafe extern "C" fn glDrawTexsvOES(coords: *const i16) {
     let driver: unsafe extern "C" fn(*const i16) = driver!(GL_DRAW_TEXSV_OES);
+    let Some(call) = Call::begin(GL_DRAW_TEXSV_OES) else { return driver(coords) };
     let reads = [observe::array(coords, 5, 2)];
-    let Some(call) = Call::enter_observing(GL_DRAW_TEXSV_OES, EFFECT, 8, &reads) else {
-        return driver(coords);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(coords) };
     call.put(0, coords);
     let call = call.publish_observing(8, &reads);
     driver(coords);
@@ -1632,9 +1760,8 @@ pub unsafe extern "C" fn glDrawTexsvOES(coords: *const i16) {
 
 pub unsafe extern "C" fn glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) = driver!(GL_DRAW_TEXX_OES);
-    let Some(call) = Call::enter(GL_DRAW_TEXX_OES, EFFECT, 20) else {
-        return driver(x, y, z, width, height);
-    };
+    let Some(call) = Call::begin(GL_DRAW_TEXX_OES) else { return driver(x, y, z, width, height) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(x, y, z, width, height) };
     call.clear(16);
     call.put(0, x);
     call.put(4, y);
@@ -1648,10 +1775,9 @@ pub unsafe extern "C" fn glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, heigh
 
 pub unsafe extern "C" fn glDrawTexxvOES(coords: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_DRAW_TEXXV_OES);
+    let Some(call) = Call::begin(GL_DRAW_TEXXV_OES) else { return driver(coords) };
     let reads = [observe::array(coords, 5, 4)];
-    let Some(call) = Call::enter_observing(GL_DRAW_TEXXV_OES, EFFECT, 8, &reads) else {
-        return driver(coords);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(coords) };
     call.put(0, coords);
     let call = call.publish_observing(8, &reads);
     driver(coords);
@@ -1660,9 +1786,8 @@ pub unsafe extern "C" fn glDrawTexxvOES(coords: *const i32) {
 
 pub unsafe extern "C" fn glDrawTransformFeedbackEXT(mode: u32, id: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DRAW_TRANSFORM_FEEDBACK_EXT);
-    let Some(call) = Call::enter(GL_DRAW_TRANSFORM_FEEDBACK_EXT, EFFECT, 8) else {
-        return driver(mode, id);
-    };
+    let Some(call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_EXT) else { return driver(mode, id) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(mode, id) };
     call.put(0, mode);
     call.put(4, id);
     let call = call.publish();
@@ -1677,9 +1802,10 @@ pub unsafe extern "C" fn glDrawTransformFeedbackInstancedEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32) =
         driver!(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT);
-    let Some(call) = Call::enter(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT) else {
         return driver(mode, id, instancecount);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(mode, id, instancecount) };
     call.clear(8);
     call.put(0, mode);
     call.put(4, id);
@@ -1692,9 +1818,10 @@ pub unsafe extern "C" fn glDrawTransformFeedbackInstancedEXT(
 pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
     let driver: unsafe extern "C" fn(u32, *mut c_void) =
         driver!(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES);
-    let Some(call) = Call::enter(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES) else {
         return driver(target, image);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, image) };
     call.clear(0);
     call.put(0, target);
     call.put(8, image);
@@ -1710,9 +1837,10 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
         driver!(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT);
-    let Some(call) = Call::enter(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT) else {
         return driver(target, image, attrib_list);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(target, image, attrib_list) };
     call.clear(0);
     call.put(0, target);
     call.put(8, image);
@@ -1724,9 +1852,10 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
 
 pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
     let driver: unsafe extern "C" fn(u32, *mut c_void) = driver!(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES);
-    let Some(call) = Call::enter(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES) else {
         return driver(target, image);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, image) };
     call.clear(0);
     call.put(0, target);
     call.put(8, image);
@@ -1742,9 +1871,10 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
         driver!(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT);
-    let Some(call) = Call::enter(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT) else {
         return driver(texture, image, attrib_list);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(texture, image, attrib_list) };
     call.clear(0);
     call.put(0, texture);
     call.put(8, image);
@@ -1756,7 +1886,8 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
 
 pub unsafe extern "C" fn glEnableiEXT(target: u32, index: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ENABLEI_EXT);
-    let Some(call) = Call::enter(GL_ENABLEI_EXT, EFFECT, 8) else { return driver(target, index) };
+    let Some(call) = Call::begin(GL_ENABLEI_EXT) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -1766,7 +1897,8 @@ pub unsafe extern "C" fn glEnableiEXT(target: u32, index: u32) {
 
 pub unsafe extern "C" fn glEnableiOES(target: u32, index: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ENABLEI_OES);
-    let Some(call) = Call::enter(GL_ENABLEI_OES, EFFECT, 8) else { return driver(target, index) };
+    let Some(call) = Call::begin(GL_ENABLEI_OES) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -1776,7 +1908,8 @@ pub unsafe extern "C" fn glEnableiOES(target: u32, index: u32) {
 
 pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_END_QUERY_EXT);
-    let Some(call) = Call::enter(GL_END_QUERY_EXT, EFFECT, 4) else { return driver(target) };
+    let Some(call) = Call::begin(GL_END_QUERY_EXT) else { return driver(target) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
     let call = call.publish();
@@ -1786,9 +1919,10 @@ pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
 
 pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize, length: isize) {
     let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT);
-    let Some(call) = Call::enter(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT) else {
         return driver(target, offset, length);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(target, offset, length) };
     call.clear(0);
     call.put(0, target);
     call.put(8, offset);
@@ -1800,7 +1934,8 @@ pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize,
 
 pub unsafe extern "C" fn glFogxOES(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_FOGX_OES);
-    let Some(call) = Call::enter(GL_FOGX_OES, EFFECT, 8) else { return driver(pname, param) };
+    let Some(call) = Call::begin(GL_FOGX_OES) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -1810,8 +1945,9 @@ pub unsafe extern "C" fn glFogxOES(pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glFogxvOES(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_FOGXV_OES);
+    let Some(call) = Call::begin(GL_FOGXV_OES) else { return driver(pname, param) };
     let reads = [observe::array(param, sizes::fog(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_FOGXV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(pname, param);
     };
     call.clear(0);
@@ -1824,9 +1960,8 @@ pub unsafe extern "C" fn glFogxvOES(pname: u32, param: *const i32) {
 
 pub unsafe extern "C" fn glFramebufferFetchBarrierEXT() {
     let driver: unsafe extern "C" fn() = driver!(GL_FRAMEBUFFER_FETCH_BARRIER_EXT);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_FETCH_BARRIER_EXT, EFFECT, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_FETCH_BARRIER_EXT) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -1835,9 +1970,10 @@ pub unsafe extern "C" fn glFramebufferFetchBarrierEXT() {
 pub unsafe extern "C" fn glFramebufferPixelLocalStorageSizeEXT(target: u32, size: i32) {
     let driver: unsafe extern "C" fn(u32, i32) =
         driver!(GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) else {
         return driver(target, size);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, size) };
     call.put(0, target);
     call.put(4, size);
     let call = call.publish();
@@ -1852,7 +1988,10 @@ pub unsafe extern "C" fn glFramebufferRenderbufferOES(
     renderbuffer: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32) = driver!(GL_FRAMEBUFFER_RENDERBUFFER_OES);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_RENDERBUFFER_OES, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_RENDERBUFFER_OES) else {
+        return driver(target, attachment, renderbuffertarget, renderbuffer);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(target, attachment, renderbuffertarget, renderbuffer);
     };
     call.put(0, target);
@@ -1875,7 +2014,10 @@ pub unsafe extern "C" fn glFramebufferShadingRateEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) =
         driver!(GL_FRAMEBUFFER_SHADING_RATE_EXT);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_SHADING_RATE_EXT, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_SHADING_RATE_EXT) else {
+        return driver(target, attachment, texture, baseLayer, numLayers, texelWidth, texelHeight);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(target, attachment, texture, baseLayer, numLayers, texelWidth, texelHeight);
     };
     call.clear(24);
@@ -1901,7 +2043,10 @@ pub unsafe extern "C" fn glFramebufferTexture2DMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) =
         driver!(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT) else {
+        return driver(target, attachment, textarget, texture, level, samples);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(target, attachment, textarget, texture, level, samples);
     };
     call.put(0, target);
@@ -1924,7 +2069,10 @@ pub unsafe extern "C" fn glFramebufferTexture2DOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32) =
         driver!(GL_FRAMEBUFFER_TEXTURE2D_OES);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE2D_OES, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_OES) else {
+        return driver(target, attachment, textarget, texture, level);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, attachment, textarget, texture, level);
     };
     call.clear(16);
@@ -1948,7 +2096,10 @@ pub unsafe extern "C" fn glFramebufferTexture3DOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) =
         driver!(GL_FRAMEBUFFER_TEXTURE3D_OES);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE3D_OES, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE3D_OES) else {
+        return driver(target, attachment, textarget, texture, level, zoffset);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(target, attachment, textarget, texture, level, zoffset);
     };
     call.put(0, target);
@@ -1969,7 +2120,10 @@ pub unsafe extern "C" fn glFramebufferTextureEXT(
     level: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32) = driver!(GL_FRAMEBUFFER_TEXTURE_EXT);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE_EXT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_EXT) else {
+        return driver(target, attachment, texture, level);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(target, attachment, texture, level);
     };
     call.put(0, target);
@@ -1992,8 +2146,10 @@ pub unsafe extern "C" fn glFramebufferTextureMultisampleMultiviewOVR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) =
         driver!(GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR, EFFECT, 28)
-    else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR) else {
+        return driver(target, attachment, texture, level, samples, baseViewIndex, numViews);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(target, attachment, texture, level, samples, baseViewIndex, numViews);
     };
     call.clear(24);
@@ -2019,7 +2175,10 @@ pub unsafe extern "C" fn glFramebufferTextureMultiviewOVR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) =
         driver!(GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) else {
+        return driver(target, attachment, texture, level, baseViewIndex, numViews);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(target, attachment, texture, level, baseViewIndex, numViews);
     };
     call.put(0, target);
@@ -2040,7 +2199,10 @@ pub unsafe extern "C" fn glFramebufferTextureOES(
     level: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32) = driver!(GL_FRAMEBUFFER_TEXTURE_OES);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE_OES, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_OES) else {
+        return driver(target, attachment, texture, level);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(target, attachment, texture, level);
     };
     call.put(0, target);
@@ -2054,9 +2216,8 @@ pub unsafe extern "C" fn glFramebufferTextureOES(
 
 pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) = driver!(GL_FRUSTUMF_OES);
-    let Some(call) = Call::enter(GL_FRUSTUMF_OES, EFFECT, 24) else {
-        return driver(l, r, b, t, n, f);
-    };
+    let Some(call) = Call::begin(GL_FRUSTUMF_OES) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -2070,9 +2231,8 @@ pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f
 
 pub unsafe extern "C" fn glFrustumxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) = driver!(GL_FRUSTUMX_OES);
-    let Some(call) = Call::enter(GL_FRUSTUMX_OES, EFFECT, 24) else {
-        return driver(l, r, b, t, n, f);
-    };
+    let Some(call) = Call::begin(GL_FRUSTUMX_OES) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -2086,9 +2246,8 @@ pub unsafe extern "C" fn glFrustumxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f
 
 pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FRAMEBUFFERS_OES);
-    let Some(call) = Call::enter(GL_GEN_FRAMEBUFFERS_OES, LEAVES, 16) else {
-        return driver(n, framebuffers);
-    };
+    let Some(call) = Call::begin(GL_GEN_FRAMEBUFFERS_OES) else { return driver(n, framebuffers) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, framebuffers) };
     call.clear(0);
     call.put(0, n);
     call.put(8, framebuffers);
@@ -2100,9 +2259,8 @@ pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
 
 pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES_EXT);
-    let Some(call) = Call::enter(GL_GEN_PROGRAM_PIPELINES_EXT, LEAVES, 16) else {
-        return driver(n, pipelines);
-    };
+    let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES_EXT) else { return driver(n, pipelines) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, pipelines) };
     call.clear(0);
     call.put(0, n);
     call.put(8, pipelines);
@@ -2114,7 +2272,8 @@ pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
 
 pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES_EXT);
-    let Some(call) = Call::enter(GL_GEN_QUERIES_EXT, LEAVES, 16) else { return driver(n, ids) };
+    let Some(call) = Call::begin(GL_GEN_QUERIES_EXT) else { return driver(n, ids) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, ids) };
     call.clear(0);
     call.put(0, n);
     call.put(8, ids);
@@ -2126,9 +2285,8 @@ pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
 
 pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_RENDERBUFFERS_OES);
-    let Some(call) = Call::enter(GL_GEN_RENDERBUFFERS_OES, LEAVES, 16) else {
-        return driver(n, renderbuffers);
-    };
+    let Some(call) = Call::begin(GL_GEN_RENDERBUFFERS_OES) else { return driver(n, renderbuffers) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, renderbuffers) };
     call.clear(0);
     call.put(0, n);
     call.put(8, renderbuffers);
@@ -2140,9 +2298,8 @@ pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) 
 
 pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_SEMAPHORES_EXT);
-    let Some(call) = Call::enter(GL_GEN_SEMAPHORES_EXT, LEAVES, 16) else {
-        return driver(n, semaphores);
-    };
+    let Some(call) = Call::begin(GL_GEN_SEMAPHORES_EXT) else { return driver(n, semaphores) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, semaphores) };
     call.clear(0);
     call.put(0, n);
     call.put(8, semaphores);
@@ -2154,9 +2311,8 @@ pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
 
 pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS_OES);
-    let Some(call) = Call::enter(GL_GEN_VERTEX_ARRAYS_OES, LEAVES, 16) else {
-        return driver(n, arrays);
-    };
+    let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS_OES) else { return driver(n, arrays) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, arrays) };
     call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
@@ -2168,7 +2324,8 @@ pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
 
 pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP_OES);
-    let Some(call) = Call::enter(GL_GENERATE_MIPMAP_OES, EFFECT, 4) else { return driver(target) };
+    let Some(call) = Call::begin(GL_GENERATE_MIPMAP_OES) else { return driver(target) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
     let call = call.publish();
@@ -2179,7 +2336,10 @@ pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
 pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params: *mut *mut c_void) {
     let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) =
         driver!(GL_GET_BUFFER_POINTERV_OES);
-    let Some(call) = Call::enter(GL_GET_BUFFER_POINTERV_OES, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV_OES) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -2193,9 +2353,8 @@ pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params:
 
 pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
     let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_CLIP_PLANEF_OES);
-    let Some(call) = Call::enter(GL_GET_CLIP_PLANEF_OES, EFFECT | LEAVES, 16) else {
-        return driver(plane, equation);
-    };
+    let Some(call) = Call::begin(GL_GET_CLIP_PLANEF_OES) else { return driver(plane, equation) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(plane, equation) };
     call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
@@ -2207,9 +2366,8 @@ pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
 
 pub unsafe extern "C" fn glGetClipPlanexOES(plane: u32, equation: *mut i32) {
     let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_CLIP_PLANEX_OES);
-    let Some(call) = Call::enter(GL_GET_CLIP_PLANEX_OES, EFFECT | LEAVES, 16) else {
-        return driver(plane, equation);
-    };
+    let Some(call) = Call::begin(GL_GET_CLIP_PLANEX_OES) else { return driver(plane, equation) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(plane, equation) };
     call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
@@ -2239,7 +2397,10 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
         *mut i32,
         *mut c_char,
     ) -> u32 = driver!(GL_GET_DEBUG_MESSAGE_LOG_KHR);
-    let Some(call) = Call::enter(GL_GET_DEBUG_MESSAGE_LOG_KHR, EFFECT | LEAVES, 56) else {
+    let Some(call) = Call::begin(GL_GET_DEBUG_MESSAGE_LOG_KHR) else {
+        return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 56) else {
         return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     };
     call.put(0, count);
@@ -2266,9 +2427,8 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
 
 pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_FIXEDV_OES);
-    let Some(call) = Call::enter(GL_GET_FIXEDV_OES, EFFECT | LEAVES, 16) else {
-        return driver(pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_FIXEDV_OES) else { return driver(pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, params) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, params);
@@ -2280,9 +2440,8 @@ pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
 
 pub unsafe extern "C" fn glGetFloati_vOES(target: u32, index: u32, data: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_FLOATI_V_OES);
-    let Some(call) = Call::enter(GL_GET_FLOATI_V_OES, EFFECT | LEAVES, 16) else {
-        return driver(target, index, data);
-    };
+    let Some(call) = Call::begin(GL_GET_FLOATI_V_OES) else { return driver(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
@@ -2295,9 +2454,9 @@ pub unsafe extern "C" fn glGetFloati_vOES(target: u32, index: u32, data: *mut f3
 pub unsafe extern "C" fn glGetFragDataIndexEXT(program: u32, name: *const c_char) -> i32 {
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
         driver!(GL_GET_FRAG_DATA_INDEX_EXT);
+    let Some(call) = Call::begin(GL_GET_FRAG_DATA_INDEX_EXT) else { return driver(program, name) };
     let reads = [observe::c_string(name)];
-    let Some(call) = Call::enter_observing(GL_GET_FRAG_DATA_INDEX_EXT, EFFECT | LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(program, name);
     };
     call.clear(0);
@@ -2317,7 +2476,10 @@ pub unsafe extern "C" fn glGetFragmentShadingRatesEXT(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, *mut i32, *mut u32) =
         driver!(GL_GET_FRAGMENT_SHADING_RATES_EXT);
-    let Some(call) = Call::enter(GL_GET_FRAGMENT_SHADING_RATES_EXT, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_FRAGMENT_SHADING_RATES_EXT) else {
+        return driver(samples, maxCount, count, shadingRates);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(samples, maxCount, count, shadingRates);
     };
     call.put(0, samples);
@@ -2345,9 +2507,10 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         driver!(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES);
-    let Some(call) =
-        Call::enter(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES, EFFECT | LEAVES, 24)
-    else {
+    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES) else {
+        return driver(target, attachment, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(target, attachment, pname, params);
     };
     call.clear(8);
@@ -2364,11 +2527,10 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(
 pub unsafe extern "C" fn glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -> i32 {
     let driver: unsafe extern "C" fn(u32) -> i32 =
         driver!(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT);
-    let Some(call) =
-        Call::enter(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT, EFFECT | LEAVES, 4)
-    else {
+    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) else {
         return driver(target);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
     let call = call.publish();
@@ -2379,9 +2541,8 @@ pub unsafe extern "C" fn glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -
 
 pub unsafe extern "C" fn glGetGraphicsResetStatusEXT() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_GRAPHICS_RESET_STATUS_EXT);
-    let Some(call) = Call::enter(GL_GET_GRAPHICS_RESET_STATUS_EXT, EFFECT | LEAVES, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_EXT) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(GL_GET_GRAPHICS_RESET_STATUS_EXT, 0, result, &[]);
@@ -2390,9 +2551,8 @@ pub unsafe extern "C" fn glGetGraphicsResetStatusEXT() -> u32 {
 
 pub unsafe extern "C" fn glGetGraphicsResetStatusKHR() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_GRAPHICS_RESET_STATUS_KHR);
-    let Some(call) = Call::enter(GL_GET_GRAPHICS_RESET_STATUS_KHR, EFFECT | LEAVES, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_KHR) else { return driver() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
     call.leave(GL_GET_GRAPHICS_RESET_STATUS_KHR, 0, result, &[]);
@@ -2401,9 +2561,8 @@ pub unsafe extern "C" fn glGetGraphicsResetStatusKHR() -> u32 {
 
 pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
     let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_EXT);
-    let Some(call) = Call::enter(GL_GET_INTEGER64V_EXT, EFFECT | LEAVES, 16) else {
-        return driver(pname, data);
-    };
+    let Some(call) = Call::begin(GL_GET_INTEGER64V_EXT) else { return driver(pname, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, data);
@@ -2415,9 +2574,8 @@ pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
 
 pub unsafe extern "C" fn glGetIntegeri_vEXT(target: u32, index: u32, data: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_INTEGERI_V_EXT);
-    let Some(call) = Call::enter(GL_GET_INTEGERI_V_EXT, EFFECT | LEAVES, 16) else {
-        return driver(target, index, data);
-    };
+    let Some(call) = Call::begin(GL_GET_INTEGERI_V_EXT) else { return driver(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
@@ -2429,9 +2587,8 @@ pub unsafe extern "C" fn glGetIntegeri_vEXT(target: u32, index: u32, data: *mut 
 
 pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_LIGHTXV_OES);
-    let Some(call) = Call::enter(GL_GET_LIGHTXV_OES, EFFECT | LEAVES, 16) else {
-        return driver(light, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_LIGHTXV_OES) else { return driver(light, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(light, pname, params) };
     call.put(0, light);
     call.put(4, pname);
     call.put(8, params);
@@ -2443,9 +2600,8 @@ pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i3
 
 pub unsafe extern "C" fn glGetMaterialxvOES(face: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_MATERIALXV_OES);
-    let Some(call) = Call::enter(GL_GET_MATERIALXV_OES, EFFECT | LEAVES, 16) else {
-        return driver(face, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_MATERIALXV_OES) else { return driver(face, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(face, pname, params) };
     call.put(0, face);
     call.put(4, pname);
     call.put(8, params);
@@ -2462,7 +2618,10 @@ pub unsafe extern "C" fn glGetMemoryObjectParameterivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         driver!(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT);
-    let Some(call) = Call::enter(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT) else {
+        return driver(memoryObject, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(memoryObject, pname, params);
     };
     call.put(0, memoryObject);
@@ -2483,7 +2642,10 @@ pub unsafe extern "C" fn glGetObjectLabelEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_OBJECT_LABEL_EXT);
-    let Some(call) = Call::enter(GL_GET_OBJECT_LABEL_EXT, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_OBJECT_LABEL_EXT) else {
+        return driver(r#type, object, bufSize, length, label);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(r#type, object, bufSize, length, label);
     };
     call.clear(8);
@@ -2507,7 +2669,10 @@ pub unsafe extern "C" fn glGetObjectLabelKHR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_OBJECT_LABEL_KHR);
-    let Some(call) = Call::enter(GL_GET_OBJECT_LABEL_KHR, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_OBJECT_LABEL_KHR) else {
+        return driver(identifier, name, bufSize, length, label);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(identifier, name, bufSize, length, label);
     };
     call.clear(8);
@@ -2530,7 +2695,10 @@ pub unsafe extern "C" fn glGetObjectPtrLabelKHR(
 ) {
     let driver: unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_OBJECT_PTR_LABEL_KHR);
-    let Some(call) = Call::enter(GL_GET_OBJECT_PTR_LABEL_KHR, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_OBJECT_PTR_LABEL_KHR) else {
+        return driver(ptr, bufSize, length, label);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(ptr, bufSize, length, label);
     };
     call.clear(8);
@@ -2546,9 +2714,8 @@ pub unsafe extern "C" fn glGetObjectPtrLabelKHR(
 
 pub unsafe extern "C" fn glGetPointervKHR(pname: u32, params: *mut *mut c_void) {
     let driver: unsafe extern "C" fn(u32, *mut *mut c_void) = driver!(GL_GET_POINTERV_KHR);
-    let Some(call) = Call::enter(GL_GET_POINTERV_KHR, EFFECT | LEAVES, 16) else {
-        return driver(pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_POINTERV_KHR) else { return driver(pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, params) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, params);
@@ -2567,7 +2734,10 @@ pub unsafe extern "C" fn glGetProgramBinaryOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
         driver!(GL_GET_PROGRAM_BINARY_OES);
-    let Some(call) = Call::enter(GL_GET_PROGRAM_BINARY_OES, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAM_BINARY_OES) else {
+        return driver(program, bufSize, length, binaryFormat, binary);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(program, bufSize, length, binaryFormat, binary);
     };
     call.put(0, program);
@@ -2597,7 +2767,10 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT);
-    let Some(call) = Call::enter(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT) else {
+        return driver(pipeline, bufSize, length, infoLog);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(pipeline, bufSize, length, infoLog);
     };
     call.put(0, pipeline);
@@ -2612,7 +2785,10 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(
 
 pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PROGRAM_PIPELINEIV_EXT);
-    let Some(call) = Call::enter(GL_GET_PROGRAM_PIPELINEIV_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINEIV_EXT) else {
+        return driver(pipeline, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(pipeline, pname, params);
     };
     call.put(0, pipeline);
@@ -2631,13 +2807,11 @@ pub unsafe extern "C" fn glGetProgramResourceLocationIndexEXT(
 ) -> i32 {
     let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> i32 =
         driver!(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT);
+    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT) else {
+        return driver(program, programInterface, name);
+    };
     let reads = [observe::c_string(name)];
-    let Some(call) = Call::enter_observing(
-        GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT,
-        EFFECT | LEAVES,
-        16,
-        &reads,
-    ) else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(program, programInterface, name);
     };
     call.put(0, program);
@@ -2651,9 +2825,10 @@ pub unsafe extern "C" fn glGetProgramResourceLocationIndexEXT(
 
 pub unsafe extern "C" fn glGetQueryObjecti64vEXT(id: u32, pname: u32, params: *mut i64) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i64) = driver!(GL_GET_QUERY_OBJECTI64V_EXT);
-    let Some(call) = Call::enter(GL_GET_QUERY_OBJECTI64V_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTI64V_EXT) else {
         return driver(id, pname, params);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
@@ -2665,9 +2840,10 @@ pub unsafe extern "C" fn glGetQueryObjecti64vEXT(id: u32, pname: u32, params: *m
 
 pub unsafe extern "C" fn glGetQueryObjectivEXT(id: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_QUERY_OBJECTIV_EXT);
-    let Some(call) = Call::enter(GL_GET_QUERY_OBJECTIV_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTIV_EXT) else {
         return driver(id, pname, params);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
@@ -2679,9 +2855,10 @@ pub unsafe extern "C" fn glGetQueryObjectivEXT(id: u32, pname: u32, params: *mut
 
 pub unsafe extern "C" fn glGetQueryObjectui64vEXT(id: u32, pname: u32, params: *mut u64) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u64) = driver!(GL_GET_QUERY_OBJECTUI64V_EXT);
-    let Some(call) = Call::enter(GL_GET_QUERY_OBJECTUI64V_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUI64V_EXT) else {
         return driver(id, pname, params);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
@@ -2693,9 +2870,10 @@ pub unsafe extern "C" fn glGetQueryObjectui64vEXT(id: u32, pname: u32, params: *
 
 pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_QUERY_OBJECTUIV_EXT);
-    let Some(call) = Call::enter(GL_GET_QUERY_OBJECTUIV_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUIV_EXT) else {
         return driver(id, pname, params);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
@@ -2707,7 +2885,8 @@ pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mu
 
 pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_QUERYIV_EXT);
-    let Some(call) = Call::enter(GL_GET_QUERYIV_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_QUERYIV_EXT) else { return driver(target, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -2726,7 +2905,10 @@ pub unsafe extern "C" fn glGetRenderbufferParameterivOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         driver!(GL_GET_RENDERBUFFER_PARAMETERIV_OES);
-    let Some(call) = Call::enter(GL_GET_RENDERBUFFER_PARAMETERIV_OES, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_RENDERBUFFER_PARAMETERIV_OES) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -2741,7 +2923,10 @@ pub unsafe extern "C" fn glGetRenderbufferParameterivOES(
 pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         driver!(GL_GET_SAMPLER_PARAMETER_IIV_EXT);
-    let Some(call) = Call::enter(GL_GET_SAMPLER_PARAMETER_IIV_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_EXT) else {
+        return driver(sampler, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(sampler, pname, params);
     };
     call.put(0, sampler);
@@ -2756,7 +2941,10 @@ pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, p
 pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         driver!(GL_GET_SAMPLER_PARAMETER_IIV_OES);
-    let Some(call) = Call::enter(GL_GET_SAMPLER_PARAMETER_IIV_OES, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_OES) else {
+        return driver(sampler, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(sampler, pname, params);
     };
     call.put(0, sampler);
@@ -2771,7 +2959,10 @@ pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, p
 pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         driver!(GL_GET_SAMPLER_PARAMETER_IUIV_EXT);
-    let Some(call) = Call::enter(GL_GET_SAMPLER_PARAMETER_IUIV_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_EXT) else {
+        return driver(sampler, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(sampler, pname, params);
     };
     call.put(0, sampler);
@@ -2786,7 +2977,10 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, 
 pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         driver!(GL_GET_SAMPLER_PARAMETER_IUIV_OES);
-    let Some(call) = Call::enter(GL_GET_SAMPLER_PARAMETER_IUIV_OES, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_OES) else {
+        return driver(sampler, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(sampler, pname, params);
     };
     call.put(0, sampler);
@@ -2805,7 +2999,10 @@ pub unsafe extern "C" fn glGetSemaphoreParameterui64vEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u64) =
         driver!(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT);
-    let Some(call) = Call::enter(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT) else {
+        return driver(semaphore, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(semaphore, pname, params);
     };
     call.put(0, semaphore);
@@ -2819,7 +3016,10 @@ pub unsafe extern "C" fn glGetSemaphoreParameterui64vEXT(
 
 pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_ENVXV_OES);
-    let Some(call) = Call::enter(GL_GET_TEX_ENVXV_OES, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_ENVXV_OES) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -2833,9 +3033,8 @@ pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut 
 
 pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_TEX_GENFV_OES);
-    let Some(call) = Call::enter(GL_GET_TEX_GENFV_OES, EFFECT | LEAVES, 16) else {
-        return driver(coord, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_TEX_GENFV_OES) else { return driver(coord, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(coord, pname, params) };
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
@@ -2847,9 +3046,8 @@ pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f
 
 pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_GENIV_OES);
-    let Some(call) = Call::enter(GL_GET_TEX_GENIV_OES, EFFECT | LEAVES, 16) else {
-        return driver(coord, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_TEX_GENIV_OES) else { return driver(coord, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(coord, pname, params) };
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
@@ -2861,9 +3059,8 @@ pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i
 
 pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_GENXV_OES);
-    let Some(call) = Call::enter(GL_GET_TEX_GENXV_OES, EFFECT | LEAVES, 16) else {
-        return driver(coord, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_TEX_GENXV_OES) else { return driver(coord, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(coord, pname, params) };
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
@@ -2875,7 +3072,10 @@ pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i
 
 pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETER_IIV_EXT);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETER_IIV_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_EXT) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -2889,7 +3089,10 @@ pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params
 
 pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETER_IIV_OES);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETER_IIV_OES, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_OES) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -2903,7 +3106,10 @@ pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params
 
 pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_TEX_PARAMETER_IUIV_EXT);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETER_IUIV_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_EXT) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -2917,7 +3123,10 @@ pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, param
 
 pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, params: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_TEX_PARAMETER_IUIV_OES);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETER_IUIV_OES, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_OES) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -2931,7 +3140,10 @@ pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, param
 
 pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETERXV_OES);
-    let Some(call) = Call::enter(GL_GET_TEX_PARAMETERXV_OES, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_TEX_PARAMETERXV_OES) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -2945,9 +3157,10 @@ pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params:
 
 pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: *mut u8) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u8) = driver!(GL_GET_UNSIGNED_BYTEI_V_EXT);
-    let Some(call) = Call::enter(GL_GET_UNSIGNED_BYTEI_V_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_UNSIGNED_BYTEI_V_EXT) else {
         return driver(target, index, data);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
@@ -2959,9 +3172,8 @@ pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: 
 
 pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
     let driver: unsafe extern "C" fn(u32, *mut u8) = driver!(GL_GET_UNSIGNED_BYTEV_EXT);
-    let Some(call) = Call::enter(GL_GET_UNSIGNED_BYTEV_EXT, EFFECT | LEAVES, 16) else {
-        return driver(pname, data);
-    };
+    let Some(call) = Call::begin(GL_GET_UNSIGNED_BYTEV_EXT) else { return driver(pname, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, data);
@@ -2978,7 +3190,10 @@ pub unsafe extern "C" fn glGetnUniformfvEXT(
     params: *mut f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) = driver!(GL_GETN_UNIFORMFV_EXT);
-    let Some(call) = Call::enter(GL_GETN_UNIFORMFV_EXT, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GETN_UNIFORMFV_EXT) else {
+        return driver(program, location, bufSize, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -2999,7 +3214,10 @@ pub unsafe extern "C" fn glGetnUniformfvKHR(
     params: *mut f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) = driver!(GL_GETN_UNIFORMFV_KHR);
-    let Some(call) = Call::enter(GL_GETN_UNIFORMFV_KHR, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GETN_UNIFORMFV_KHR) else {
+        return driver(program, location, bufSize, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -3020,7 +3238,10 @@ pub unsafe extern "C" fn glGetnUniformivEXT(
     params: *mut i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) = driver!(GL_GETN_UNIFORMIV_EXT);
-    let Some(call) = Call::enter(GL_GETN_UNIFORMIV_EXT, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GETN_UNIFORMIV_EXT) else {
+        return driver(program, location, bufSize, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -3041,7 +3262,10 @@ pub unsafe extern "C" fn glGetnUniformivKHR(
     params: *mut i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) = driver!(GL_GETN_UNIFORMIV_KHR);
-    let Some(call) = Call::enter(GL_GETN_UNIFORMIV_KHR, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GETN_UNIFORMIV_KHR) else {
+        return driver(program, location, bufSize, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -3062,7 +3286,10 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
     params: *mut u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut u32) = driver!(GL_GETN_UNIFORMUIV_KHR);
-    let Some(call) = Call::enter(GL_GETN_UNIFORMUIV_KHR, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GETN_UNIFORMUIV_KHR) else {
+        return driver(program, location, bufSize, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -3078,9 +3305,10 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
 
 pub unsafe extern "C" fn glImportMemoryFdEXT(memory: u32, size: u64, handleType: u32, fd: i32) {
     let driver: unsafe extern "C" fn(u32, u64, u32, i32) = driver!(GL_IMPORT_MEMORY_FD_EXT);
-    let Some(call) = Call::enter(GL_IMPORT_MEMORY_FD_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_IMPORT_MEMORY_FD_EXT) else {
         return driver(memory, size, handleType, fd);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(memory, size, handleType, fd) };
     call.clear(0);
     call.put(0, memory);
     call.put(8, size);
@@ -3099,7 +3327,10 @@ pub unsafe extern "C" fn glImportMemoryWin32HandleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u64, u32, *mut c_void) =
         driver!(GL_IMPORT_MEMORY_WIN32HANDLE_EXT);
-    let Some(call) = Call::enter(GL_IMPORT_MEMORY_WIN32HANDLE_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_IMPORT_MEMORY_WIN32HANDLE_EXT) else {
+        return driver(memory, size, handleType, handle);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(memory, size, handleType, handle);
     };
     call.clear(0);
@@ -3121,7 +3352,10 @@ pub unsafe extern "C" fn glImportMemoryWin32NameEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u64, u32, *const c_void) =
         driver!(GL_IMPORT_MEMORY_WIN32NAME_EXT);
-    let Some(call) = Call::enter(GL_IMPORT_MEMORY_WIN32NAME_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_IMPORT_MEMORY_WIN32NAME_EXT) else {
+        return driver(memory, size, handleType, name);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(memory, size, handleType, name);
     };
     call.clear(0);
@@ -3137,9 +3371,10 @@ pub unsafe extern "C" fn glImportMemoryWin32NameEXT(
 
 pub unsafe extern "C" fn glImportSemaphoreFdEXT(semaphore: u32, handleType: u32, fd: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_IMPORT_SEMAPHORE_FD_EXT);
-    let Some(call) = Call::enter(GL_IMPORT_SEMAPHORE_FD_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_FD_EXT) else {
         return driver(semaphore, handleType, fd);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(semaphore, handleType, fd) };
     call.clear(8);
     call.put(0, semaphore);
     call.put(4, handleType);
@@ -3156,9 +3391,10 @@ pub unsafe extern "C" fn glImportSemaphoreWin32HandleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *mut c_void) =
         driver!(GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT);
-    let Some(call) = Call::enter(GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT) else {
         return driver(semaphore, handleType, handle);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(semaphore, handleType, handle) };
     call.put(0, semaphore);
     call.put(4, handleType);
     call.put(8, handle);
@@ -3174,9 +3410,10 @@ pub unsafe extern "C" fn glImportSemaphoreWin32NameEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void) =
         driver!(GL_IMPORT_SEMAPHORE_WIN32NAME_EXT);
-    let Some(call) = Call::enter(GL_IMPORT_SEMAPHORE_WIN32NAME_EXT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_WIN32NAME_EXT) else {
         return driver(semaphore, handleType, name);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(semaphore, handleType, name) };
     call.put(0, semaphore);
     call.put(4, handleType);
     call.put(8, name);
@@ -3187,12 +3424,13 @@ pub unsafe extern "C" fn glImportSemaphoreWin32NameEXT(
 
 pub unsafe extern "C" fn glInsertEventMarkerEXT(length: i32, marker: *const c_char) {
     let driver: unsafe extern "C" fn(i32, *const c_char) = driver!(GL_INSERT_EVENT_MARKER_EXT);
+    let Some(call) = Call::begin(GL_INSERT_EVENT_MARKER_EXT) else { return driver(length, marker) };
     let reads = [if length == 0 {
         observe::c_string(marker)
     } else {
         observe::array(marker, length as i64, 1)
     }];
-    let Some(call) = Call::enter_observing(GL_INSERT_EVENT_MARKER_EXT, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(length, marker);
     };
     call.clear(0);
@@ -3205,9 +3443,8 @@ pub unsafe extern "C" fn glInsertEventMarkerEXT(length: i32, marker: *const c_ch
 
 pub unsafe extern "C" fn glIsEnablediEXT(target: u32, index: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32, u32) -> u8 = driver!(GL_IS_ENABLEDI_EXT);
-    let Some(call) = Call::enter(GL_IS_ENABLEDI_EXT, EFFECT | LEAVES, 8) else {
-        return driver(target, index);
-    };
+    let Some(call) = Call::begin(GL_IS_ENABLEDI_EXT) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -3218,9 +3455,8 @@ pub unsafe extern "C" fn glIsEnablediEXT(target: u32, index: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsEnablediOES(target: u32, index: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32, u32) -> u8 = driver!(GL_IS_ENABLEDI_OES);
-    let Some(call) = Call::enter(GL_IS_ENABLEDI_OES, EFFECT | LEAVES, 8) else {
-        return driver(target, index);
-    };
+    let Some(call) = Call::begin(GL_IS_ENABLEDI_OES) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -3231,9 +3467,8 @@ pub unsafe extern "C" fn glIsEnablediOES(target: u32, index: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsFramebufferOES(framebuffer: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_FRAMEBUFFER_OES);
-    let Some(call) = Call::enter(GL_IS_FRAMEBUFFER_OES, EFFECT | LEAVES, 4) else {
-        return driver(framebuffer);
-    };
+    let Some(call) = Call::begin(GL_IS_FRAMEBUFFER_OES) else { return driver(framebuffer) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(framebuffer) };
     call.clear(0);
     call.put(0, framebuffer);
     let call = call.publish();
@@ -3244,9 +3479,8 @@ pub unsafe extern "C" fn glIsFramebufferOES(framebuffer: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsMemoryObjectEXT(memoryObject: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_MEMORY_OBJECT_EXT);
-    let Some(call) = Call::enter(GL_IS_MEMORY_OBJECT_EXT, EFFECT | LEAVES, 4) else {
-        return driver(memoryObject);
-    };
+    let Some(call) = Call::begin(GL_IS_MEMORY_OBJECT_EXT) else { return driver(memoryObject) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(memoryObject) };
     call.clear(0);
     call.put(0, memoryObject);
     let call = call.publish();
@@ -3257,9 +3491,8 @@ pub unsafe extern "C" fn glIsMemoryObjectEXT(memoryObject: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsProgramPipelineEXT(pipeline: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_PROGRAM_PIPELINE_EXT);
-    let Some(call) = Call::enter(GL_IS_PROGRAM_PIPELINE_EXT, EFFECT | LEAVES, 4) else {
-        return driver(pipeline);
-    };
+    let Some(call) = Call::begin(GL_IS_PROGRAM_PIPELINE_EXT) else { return driver(pipeline) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(pipeline) };
     call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
@@ -3270,7 +3503,8 @@ pub unsafe extern "C" fn glIsProgramPipelineEXT(pipeline: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsQueryEXT(id: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_QUERY_EXT);
-    let Some(call) = Call::enter(GL_IS_QUERY_EXT, EFFECT | LEAVES, 4) else { return driver(id) };
+    let Some(call) = Call::begin(GL_IS_QUERY_EXT) else { return driver(id) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(id) };
     call.clear(0);
     call.put(0, id);
     let call = call.publish();
@@ -3281,9 +3515,8 @@ pub unsafe extern "C" fn glIsQueryEXT(id: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsRenderbufferOES(renderbuffer: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_RENDERBUFFER_OES);
-    let Some(call) = Call::enter(GL_IS_RENDERBUFFER_OES, EFFECT | LEAVES, 4) else {
-        return driver(renderbuffer);
-    };
+    let Some(call) = Call::begin(GL_IS_RENDERBUFFER_OES) else { return driver(renderbuffer) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(renderbuffer) };
     call.clear(0);
     call.put(0, renderbuffer);
     let call = call.publish();
@@ -3294,9 +3527,8 @@ pub unsafe extern "C" fn glIsRenderbufferOES(renderbuffer: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsSemaphoreEXT(semaphore: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_SEMAPHORE_EXT);
-    let Some(call) = Call::enter(GL_IS_SEMAPHORE_EXT, EFFECT | LEAVES, 4) else {
-        return driver(semaphore);
-    };
+    let Some(call) = Call::begin(GL_IS_SEMAPHORE_EXT) else { return driver(semaphore) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(semaphore) };
     call.clear(0);
     call.put(0, semaphore);
     let call = call.publish();
@@ -3307,9 +3539,8 @@ pub unsafe extern "C" fn glIsSemaphoreEXT(semaphore: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsVertexArrayOES(array: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_VERTEX_ARRAY_OES);
-    let Some(call) = Call::enter(GL_IS_VERTEX_ARRAY_OES, EFFECT | LEAVES, 4) else {
-        return driver(array);
-    };
+    let Some(call) = Call::begin(GL_IS_VERTEX_ARRAY_OES) else { return driver(array) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(array) };
     call.clear(0);
     call.put(0, array);
     let call = call.publish();
@@ -3325,12 +3556,15 @@ pub unsafe extern "C" fn glLabelObjectEXT(
     label: *const c_char,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_LABEL_OBJECT_EXT);
+    let Some(call) = Call::begin(GL_LABEL_OBJECT_EXT) else {
+        return driver(r#type, object, length, label);
+    };
     let reads = [if length == 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = Call::enter_observing(GL_LABEL_OBJECT_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(r#type, object, length, label);
     };
     call.clear(8);
@@ -3345,9 +3579,8 @@ pub unsafe extern "C" fn glLabelObjectEXT(
 
 pub unsafe extern "C" fn glLightModelxOES(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_LIGHT_MODELX_OES);
-    let Some(call) = Call::enter(GL_LIGHT_MODELX_OES, EFFECT, 8) else {
-        return driver(pname, param);
-    };
+    let Some(call) = Call::begin(GL_LIGHT_MODELX_OES) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -3357,8 +3590,9 @@ pub unsafe extern "C" fn glLightModelxOES(pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glLightModelxvOES(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_LIGHT_MODELXV_OES);
+    let Some(call) = Call::begin(GL_LIGHT_MODELXV_OES) else { return driver(pname, param) };
     let reads = [observe::array(param, sizes::light_model(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_LIGHT_MODELXV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(pname, param);
     };
     call.clear(0);
@@ -3371,9 +3605,8 @@ pub unsafe extern "C" fn glLightModelxvOES(pname: u32, param: *const i32) {
 
 pub unsafe extern "C" fn glLightxOES(light: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_LIGHTX_OES);
-    let Some(call) = Call::enter(GL_LIGHTX_OES, EFFECT, 12) else {
-        return driver(light, pname, param);
-    };
+    let Some(call) = Call::begin(GL_LIGHTX_OES) else { return driver(light, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(light, pname, param) };
     call.clear(8);
     call.put(0, light);
     call.put(4, pname);
@@ -3385,8 +3618,9 @@ pub unsafe extern "C" fn glLightxOES(light: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_LIGHTXV_OES);
+    let Some(call) = Call::begin(GL_LIGHTXV_OES) else { return driver(light, pname, params) };
     let reads = [observe::array(params, sizes::light(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_LIGHTXV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(light, pname, params);
     };
     call.put(0, light);
@@ -3399,7 +3633,8 @@ pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32
 
 pub unsafe extern "C" fn glLineWidthxOES(width: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_LINE_WIDTHX_OES);
-    let Some(call) = Call::enter(GL_LINE_WIDTHX_OES, EFFECT, 4) else { return driver(width) };
+    let Some(call) = Call::begin(GL_LINE_WIDTHX_OES) else { return driver(width) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(width) };
     call.clear(0);
     call.put(0, width);
     let call = call.publish();
@@ -3409,10 +3644,9 @@ pub unsafe extern "C" fn glLineWidthxOES(width: i32) {
 
 pub unsafe extern "C" fn glLoadMatrixxOES(m: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_LOAD_MATRIXX_OES);
+    let Some(call) = Call::begin(GL_LOAD_MATRIXX_OES) else { return driver(m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_LOAD_MATRIXX_OES, EFFECT, 8, &reads) else {
-        return driver(m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -3421,9 +3655,10 @@ pub unsafe extern "C" fn glLoadMatrixxOES(m: *const i32) {
 
 pub unsafe extern "C" fn glLoadPaletteFromModelViewMatrixOES() {
     let driver: unsafe extern "C" fn() = driver!(GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES);
-    let Some(call) = Call::enter(GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES, EFFECT, 0) else {
+    let Some(call) = Call::begin(GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES) else {
         return driver();
     };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -3431,9 +3666,8 @@ pub unsafe extern "C" fn glLoadPaletteFromModelViewMatrixOES() {
 
 pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_MAP_BUFFER_OES);
-    let Some(call) = Call::enter(GL_MAP_BUFFER_OES, LEAVES, 8) else {
-        return driver(target, access);
-    };
+    let Some(call) = Call::begin(GL_MAP_BUFFER_OES) else { return driver(target, access) };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver(target, access) };
     call.put(0, target);
     call.put(4, access);
     let call = call.publish();
@@ -3450,7 +3684,10 @@ pub unsafe extern "C" fn glMapBufferRangeEXT(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
         driver!(GL_MAP_BUFFER_RANGE_EXT);
-    let Some(call) = Call::enter(GL_MAP_BUFFER_RANGE_EXT, LEAVES, 28) else {
+    let Some(call) = Call::begin(GL_MAP_BUFFER_RANGE_EXT) else {
+        return driver(target, offset, length, access);
+    };
+    let Some(call) = call.reserve(LEAVES, 28) else {
         return driver(target, offset, length, access);
     };
     call.clear(0);
@@ -3467,9 +3704,8 @@ pub unsafe extern "C" fn glMapBufferRangeEXT(
 
 pub unsafe extern "C" fn glMaterialxOES(face: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_MATERIALX_OES);
-    let Some(call) = Call::enter(GL_MATERIALX_OES, EFFECT, 12) else {
-        return driver(face, pname, param);
-    };
+    let Some(call) = Call::begin(GL_MATERIALX_OES) else { return driver(face, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(face, pname, param) };
     call.clear(8);
     call.put(0, face);
     call.put(4, pname);
@@ -3481,8 +3717,9 @@ pub unsafe extern "C" fn glMaterialxOES(face: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glMaterialxvOES(face: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_MATERIALXV_OES);
+    let Some(call) = Call::begin(GL_MATERIALXV_OES) else { return driver(face, pname, param) };
     let reads = [observe::array(param, sizes::material(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_MATERIALXV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(face, pname, param);
     };
     call.put(0, face);
@@ -3501,9 +3738,10 @@ pub unsafe extern "C" fn glMatrixIndexPointerOES(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
         driver!(GL_MATRIX_INDEX_POINTER_OES);
-    let Some(call) = Call::enter(GL_MATRIX_INDEX_POINTER_OES, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_MATRIX_INDEX_POINTER_OES) else {
         return driver(size, r#type, stride, pointer);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
     call.clear(8);
     call.put(0, size);
     call.put(4, r#type);
@@ -3516,9 +3754,8 @@ pub unsafe extern "C" fn glMatrixIndexPointerOES(
 
 pub unsafe extern "C" fn glMaxShaderCompilerThreadsKHR(count: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MAX_SHADER_COMPILER_THREADS_KHR);
-    let Some(call) = Call::enter(GL_MAX_SHADER_COMPILER_THREADS_KHR, EFFECT, 4) else {
-        return driver(count);
-    };
+    let Some(call) = Call::begin(GL_MAX_SHADER_COMPILER_THREADS_KHR) else { return driver(count) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(count) };
     call.clear(0);
     call.put(0, count);
     let call = call.publish();
@@ -3533,9 +3770,11 @@ pub unsafe extern "C" fn glMemoryObjectParameterivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         driver!(GL_MEMORY_OBJECT_PARAMETERIV_EXT);
+    let Some(call) = Call::begin(GL_MEMORY_OBJECT_PARAMETERIV_EXT) else {
+        return driver(memoryObject, pname, params);
+    };
     let reads = [observe::array(params, 1, 4)];
-    let Some(call) = Call::enter_observing(GL_MEMORY_OBJECT_PARAMETERIV_EXT, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(memoryObject, pname, params);
     };
     call.put(0, memoryObject);
@@ -3548,9 +3787,8 @@ pub unsafe extern "C" fn glMemoryObjectParameterivEXT(
 
 pub unsafe extern "C" fn glMinSampleShadingOES(value: f32) {
     let driver: unsafe extern "C" fn(f32) = driver!(GL_MIN_SAMPLE_SHADING_OES);
-    let Some(call) = Call::enter(GL_MIN_SAMPLE_SHADING_OES, EFFECT, 4) else {
-        return driver(value);
-    };
+    let Some(call) = Call::begin(GL_MIN_SAMPLE_SHADING_OES) else { return driver(value) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(value) };
     call.clear(0);
     call.put(0, value);
     let call = call.publish();
@@ -3560,10 +3798,9 @@ pub unsafe extern "C" fn glMinSampleShadingOES(value: f32) {
 
 pub unsafe extern "C" fn glMultMatrixxOES(m: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_MULT_MATRIXX_OES);
+    let Some(call) = Call::begin(GL_MULT_MATRIXX_OES) else { return driver(m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_MULT_MATRIXX_OES, EFFECT, 8, &reads) else {
-        return driver(m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -3578,9 +3815,12 @@ pub unsafe extern "C" fn glMultiDrawArraysEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *const i32, *const i32, i32) =
         driver!(GL_MULTI_DRAW_ARRAYS_EXT);
+    let Some(call) = Call::begin(GL_MULTI_DRAW_ARRAYS_EXT) else {
+        return driver(mode, first, count, primcount);
+    };
     let reads =
         [observe::array(first, primcount as i64, 4), observe::array(count, primcount as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_MULTI_DRAW_ARRAYS_EXT, EFFECT, 28, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 28, &reads) else {
         return driver(mode, first, count, primcount);
     };
     call.clear(0);
@@ -3602,7 +3842,10 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirectEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *const c_void, i32, i32) =
         driver!(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT);
-    let Some(call) = Call::enter(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT) else {
+        return driver(mode, indirect, drawcount, stride);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(mode, indirect, drawcount, stride);
     };
     call.clear(0);
@@ -3625,14 +3868,15 @@ pub unsafe extern "C" fn glMultiDrawElementsBaseVertexEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32, *const i32) =
         driver!(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT);
+    let Some(call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
+        return driver(mode, count, r#type, indices, drawcount, basevertex);
+    };
     let reads = [
         observe::array(count, drawcount as i64, 4),
         observe::array(indices, drawcount as i64, 8),
         observe::array(basevertex, drawcount as i64, 4),
     ];
-    let Some(call) =
-        Call::enter_observing(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT, EFFECT, 48, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 48, &reads) else {
         return driver(mode, count, r#type, indices, drawcount, basevertex);
     };
     call.clear(0);
@@ -3658,9 +3902,12 @@ pub unsafe extern "C" fn glMultiDrawElementsEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32) =
         driver!(GL_MULTI_DRAW_ELEMENTS_EXT);
+    let Some(call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_EXT) else {
+        return driver(mode, count, r#type, indices, primcount);
+    };
     let reads =
         [observe::array(count, primcount as i64, 4), observe::array(indices, primcount as i64, 8)];
-    let Some(call) = Call::enter_observing(GL_MULTI_DRAW_ELEMENTS_EXT, EFFECT, 36, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 36, &reads) else {
         return driver(mode, count, r#type, indices, primcount);
     };
     call.clear(0);
@@ -3685,7 +3932,10 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32, i32) =
         driver!(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT);
-    let Some(call) = Call::enter(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT) else {
+        return driver(mode, r#type, indirect, drawcount, stride);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(mode, r#type, indirect, drawcount, stride);
     };
     call.put(0, mode);
@@ -3700,9 +3950,10 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectEXT(
 
 pub unsafe extern "C" fn glMultiTexCoord4xOES(texture: u32, s: i32, t: i32, r: i32, q: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_MULTI_TEX_COORD4X_OES);
-    let Some(call) = Call::enter(GL_MULTI_TEX_COORD4X_OES, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_MULTI_TEX_COORD4X_OES) else {
         return driver(texture, s, t, r, q);
     };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(texture, s, t, r, q) };
     call.clear(16);
     call.put(0, texture);
     call.put(4, s);
@@ -3723,7 +3974,10 @@ pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
         driver!(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT);
-    let Some(call) = Call::enter(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT, EFFECT, 36) else {
+    let Some(call) = Call::begin(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT) else {
+        return driver(buffer, offset, size, clientBuffer, flags);
+    };
+    let Some(call) = call.reserve(EFFECT, 36) else {
         return driver(buffer, offset, size, clientBuffer, flags);
     };
     call.clear(0);
@@ -3746,9 +4000,10 @@ pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, u32, u64) =
         driver!(GL_NAMED_BUFFER_STORAGE_MEM_EXT);
-    let Some(call) = Call::enter(GL_NAMED_BUFFER_STORAGE_MEM_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_NAMED_BUFFER_STORAGE_MEM_EXT) else {
         return driver(buffer, size, memory, offset);
     };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver(buffer, size, memory, offset) };
     call.clear(0);
     call.clear(16);
     call.put(0, buffer);
@@ -3770,7 +4025,10 @@ pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) =
         driver!(GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR);
-    let Some(call) = Call::enter(GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) else {
+        return driver(framebuffer, attachment, texture, level, baseViewIndex, numViews);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(framebuffer, attachment, texture, level, baseViewIndex, numViews);
     };
     call.put(0, framebuffer);
@@ -3786,7 +4044,8 @@ pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
 
 pub unsafe extern "C" fn glNormal3xOES(nx: i32, ny: i32, nz: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_NORMAL3X_OES);
-    let Some(call) = Call::enter(GL_NORMAL3X_OES, EFFECT, 12) else { return driver(nx, ny, nz) };
+    let Some(call) = Call::begin(GL_NORMAL3X_OES) else { return driver(nx, ny, nz) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(nx, ny, nz) };
     call.clear(8);
     call.put(0, nx);
     call.put(4, ny);
@@ -3803,12 +4062,15 @@ pub unsafe extern "C" fn glObjectLabelKHR(
     label: *const c_char,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_OBJECT_LABEL_KHR);
+    let Some(call) = Call::begin(GL_OBJECT_LABEL_KHR) else {
+        return driver(identifier, name, length, label);
+    };
     let reads = [if length < 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = Call::enter_observing(GL_OBJECT_LABEL_KHR, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(identifier, name, length, label);
     };
     call.clear(8);
@@ -3828,12 +4090,15 @@ pub unsafe extern "C" fn glObjectPtrLabelKHR(
 ) {
     let driver: unsafe extern "C" fn(*const c_void, i32, *const c_char) =
         driver!(GL_OBJECT_PTR_LABEL_KHR);
+    let Some(call) = Call::begin(GL_OBJECT_PTR_LABEL_KHR) else {
+        return driver(ptr, length, label);
+    };
     let reads = [if length < 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = Call::enter_observing(GL_OBJECT_PTR_LABEL_KHR, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(ptr, length, label);
     };
     call.clear(8);
@@ -3847,9 +4112,8 @@ pub unsafe extern "C" fn glObjectPtrLabelKHR(
 
 pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) = driver!(GL_ORTHOF_OES);
-    let Some(call) = Call::enter(GL_ORTHOF_OES, EFFECT, 24) else {
-        return driver(l, r, b, t, n, f);
-    };
+    let Some(call) = Call::begin(GL_ORTHOF_OES) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -3863,9 +4127,8 @@ pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: 
 
 pub unsafe extern "C" fn glOrthoxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) = driver!(GL_ORTHOX_OES);
-    let Some(call) = Call::enter(GL_ORTHOX_OES, EFFECT, 24) else {
-        return driver(l, r, b, t, n, f);
-    };
+    let Some(call) = Call::begin(GL_ORTHOX_OES) else { return driver(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -3879,9 +4142,8 @@ pub unsafe extern "C" fn glOrthoxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: 
 
 pub unsafe extern "C" fn glPatchParameteriEXT(pname: u32, value: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PATCH_PARAMETERI_EXT);
-    let Some(call) = Call::enter(GL_PATCH_PARAMETERI_EXT, EFFECT, 8) else {
-        return driver(pname, value);
-    };
+    let Some(call) = Call::begin(GL_PATCH_PARAMETERI_EXT) else { return driver(pname, value) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, value) };
     call.put(0, pname);
     call.put(4, value);
     let call = call.publish();
@@ -3891,9 +4153,8 @@ pub unsafe extern "C" fn glPatchParameteriEXT(pname: u32, value: i32) {
 
 pub unsafe extern "C" fn glPatchParameteriOES(pname: u32, value: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PATCH_PARAMETERI_OES);
-    let Some(call) = Call::enter(GL_PATCH_PARAMETERI_OES, EFFECT, 8) else {
-        return driver(pname, value);
-    };
+    let Some(call) = Call::begin(GL_PATCH_PARAMETERI_OES) else { return driver(pname, value) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, value) };
     call.put(0, pname);
     call.put(4, value);
     let call = call.publish();
@@ -3903,9 +4164,8 @@ pub unsafe extern "C" fn glPatchParameteriOES(pname: u32, value: i32) {
 
 pub unsafe extern "C" fn glPointParameterxOES(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_POINT_PARAMETERX_OES);
-    let Some(call) = Call::enter(GL_POINT_PARAMETERX_OES, EFFECT, 8) else {
-        return driver(pname, param);
-    };
+    let Some(call) = Call::begin(GL_POINT_PARAMETERX_OES) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -3915,8 +4175,9 @@ pub unsafe extern "C" fn glPointParameterxOES(pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_POINT_PARAMETERXV_OES);
+    let Some(call) = Call::begin(GL_POINT_PARAMETERXV_OES) else { return driver(pname, params) };
     let reads = [observe::array(params, sizes::point(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_POINT_PARAMETERXV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -3929,9 +4190,10 @@ pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
 
 pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer: *const c_void) {
     let driver: unsafe extern "C" fn(u32, i32, *const c_void) = driver!(GL_POINT_SIZE_POINTER_OES);
-    let Some(call) = Call::enter(GL_POINT_SIZE_POINTER_OES, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_POINT_SIZE_POINTER_OES) else {
         return driver(r#type, stride, pointer);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(r#type, stride, pointer) };
     call.put(0, r#type);
     call.put(4, stride);
     call.put(8, pointer);
@@ -3942,7 +4204,8 @@ pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer
 
 pub unsafe extern "C" fn glPointSizexOES(size: i32) {
     let driver: unsafe extern "C" fn(i32) = driver!(GL_POINT_SIZEX_OES);
-    let Some(call) = Call::enter(GL_POINT_SIZEX_OES, EFFECT, 4) else { return driver(size) };
+    let Some(call) = Call::begin(GL_POINT_SIZEX_OES) else { return driver(size) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(size) };
     call.clear(0);
     call.put(0, size);
     let call = call.publish();
@@ -3952,9 +4215,10 @@ pub unsafe extern "C" fn glPointSizexOES(size: i32) {
 
 pub unsafe extern "C" fn glPolygonOffsetClampEXT(factor: f32, units: f32, clamp: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32) = driver!(GL_POLYGON_OFFSET_CLAMP_EXT);
-    let Some(call) = Call::enter(GL_POLYGON_OFFSET_CLAMP_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_POLYGON_OFFSET_CLAMP_EXT) else {
         return driver(factor, units, clamp);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(factor, units, clamp) };
     call.clear(8);
     call.put(0, factor);
     call.put(4, units);
@@ -3966,9 +4230,8 @@ pub unsafe extern "C" fn glPolygonOffsetClampEXT(factor: f32, units: f32, clamp:
 
 pub unsafe extern "C" fn glPolygonOffsetxOES(factor: i32, units: i32) {
     let driver: unsafe extern "C" fn(i32, i32) = driver!(GL_POLYGON_OFFSETX_OES);
-    let Some(call) = Call::enter(GL_POLYGON_OFFSETX_OES, EFFECT, 8) else {
-        return driver(factor, units);
-    };
+    let Some(call) = Call::begin(GL_POLYGON_OFFSETX_OES) else { return driver(factor, units) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(factor, units) };
     call.put(0, factor);
     call.put(4, units);
     let call = call.publish();
@@ -3978,7 +4241,8 @@ pub unsafe extern "C" fn glPolygonOffsetxOES(factor: i32, units: i32) {
 
 pub unsafe extern "C" fn glPopDebugGroupKHR() {
     let driver: unsafe extern "C" fn() = driver!(GL_POP_DEBUG_GROUP_KHR);
-    let Some(call) = Call::enter(GL_POP_DEBUG_GROUP_KHR, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_POP_DEBUG_GROUP_KHR) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -3986,7 +4250,8 @@ pub unsafe extern "C" fn glPopDebugGroupKHR() {
 
 pub unsafe extern "C" fn glPopGroupMarkerEXT() {
     let driver: unsafe extern "C" fn() = driver!(GL_POP_GROUP_MARKER_EXT);
-    let Some(call) = Call::enter(GL_POP_GROUP_MARKER_EXT, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_POP_GROUP_MARKER_EXT) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -4004,7 +4269,10 @@ pub unsafe extern "C" fn glPrimitiveBoundingBoxEXT(
 ) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) =
         driver!(GL_PRIMITIVE_BOUNDING_BOX_EXT);
-    let Some(call) = Call::enter(GL_PRIMITIVE_BOUNDING_BOX_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_PRIMITIVE_BOUNDING_BOX_EXT) else {
+        return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     };
     call.put(0, minX);
@@ -4032,7 +4300,10 @@ pub unsafe extern "C" fn glPrimitiveBoundingBoxOES(
 ) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) =
         driver!(GL_PRIMITIVE_BOUNDING_BOX_OES);
-    let Some(call) = Call::enter(GL_PRIMITIVE_BOUNDING_BOX_OES, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_PRIMITIVE_BOUNDING_BOX_OES) else {
+        return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     };
     call.put(0, minX);
@@ -4055,8 +4326,11 @@ pub unsafe extern "C" fn glProgramBinaryOES(
     length: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY_OES);
+    let Some(call) = Call::begin(GL_PROGRAM_BINARY_OES) else {
+        return driver(program, binaryFormat, binary, length);
+    };
     let reads = [observe::array(binary, length as i64, 1)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_BINARY_OES, EFFECT, 20, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 20, &reads) else {
         return driver(program, binaryFormat, binary, length);
     };
     call.clear(16);
@@ -4071,9 +4345,10 @@ pub unsafe extern "C" fn glProgramBinaryOES(
 
 pub unsafe extern "C" fn glProgramParameteriEXT(program: u32, pname: u32, value: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_PROGRAM_PARAMETERI_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_PARAMETERI_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_PROGRAM_PARAMETERI_EXT) else {
         return driver(program, pname, value);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, pname, value) };
     call.clear(8);
     call.put(0, program);
     call.put(4, pname);
@@ -4085,9 +4360,10 @@ pub unsafe extern "C" fn glProgramParameteriEXT(program: u32, pname: u32, value:
 
 pub unsafe extern "C" fn glProgramUniform1fEXT(program: u32, location: i32, v0: f32) {
     let driver: unsafe extern "C" fn(u32, i32, f32) = driver!(GL_PROGRAM_UNIFORM1F_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1F_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1F_EXT) else {
         return driver(program, location, v0);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
     call.clear(8);
     call.put(0, program);
     call.put(4, location);
@@ -4105,8 +4381,11 @@ pub unsafe extern "C" fn glProgramUniform1fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
         driver!(GL_PROGRAM_UNIFORM1FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1FV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4121,9 +4400,10 @@ pub unsafe extern "C" fn glProgramUniform1fvEXT(
 
 pub unsafe extern "C" fn glProgramUniform1iEXT(program: u32, location: i32, v0: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32) = driver!(GL_PROGRAM_UNIFORM1I_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1I_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I_EXT) else {
         return driver(program, location, v0);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
     call.clear(8);
     call.put(0, program);
     call.put(4, location);
@@ -4141,8 +4421,11 @@ pub unsafe extern "C" fn glProgramUniform1ivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
         driver!(GL_PROGRAM_UNIFORM1IV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1IV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4157,9 +4440,10 @@ pub unsafe extern "C" fn glProgramUniform1ivEXT(
 
 pub unsafe extern "C" fn glProgramUniform1uiEXT(program: u32, location: i32, v0: u32) {
     let driver: unsafe extern "C" fn(u32, i32, u32) = driver!(GL_PROGRAM_UNIFORM1UI_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1UI_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI_EXT) else {
         return driver(program, location, v0);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
     call.clear(8);
     call.put(0, program);
     call.put(4, location);
@@ -4177,8 +4461,11 @@ pub unsafe extern "C" fn glProgramUniform1uivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
         driver!(GL_PROGRAM_UNIFORM1UIV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1UIV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4193,9 +4480,10 @@ pub unsafe extern "C" fn glProgramUniform1uivEXT(
 
 pub unsafe extern "C" fn glProgramUniform2fEXT(program: u32, location: i32, v0: f32, v1: f32) {
     let driver: unsafe extern "C" fn(u32, i32, f32, f32) = driver!(GL_PROGRAM_UNIFORM2F_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM2F_EXT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2F_EXT) else {
         return driver(program, location, v0, v1);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -4213,8 +4501,11 @@ pub unsafe extern "C" fn glProgramUniform2fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
         driver!(GL_PROGRAM_UNIFORM2FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2FV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4229,9 +4520,10 @@ pub unsafe extern "C" fn glProgramUniform2fvEXT(
 
 pub unsafe extern "C" fn glProgramUniform2iEXT(program: u32, location: i32, v0: i32, v1: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM2I_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM2I_EXT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I_EXT) else {
         return driver(program, location, v0, v1);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -4249,8 +4541,11 @@ pub unsafe extern "C" fn glProgramUniform2ivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
         driver!(GL_PROGRAM_UNIFORM2IV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2IV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4265,9 +4560,10 @@ pub unsafe extern "C" fn glProgramUniform2ivEXT(
 
 pub unsafe extern "C" fn glProgramUniform2uiEXT(program: u32, location: i32, v0: u32, v1: u32) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32) = driver!(GL_PROGRAM_UNIFORM2UI_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM2UI_EXT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI_EXT) else {
         return driver(program, location, v0, v1);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
@@ -4285,8 +4581,11 @@ pub unsafe extern "C" fn glProgramUniform2uivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
         driver!(GL_PROGRAM_UNIFORM2UIV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2UIV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4307,9 +4606,10 @@ pub unsafe extern "C" fn glProgramUniform3fEXT(
     v2: f32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32) = driver!(GL_PROGRAM_UNIFORM3F_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3F_EXT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3F_EXT) else {
         return driver(program, location, v0, v1, v2);
     };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
     call.clear(16);
     call.put(0, program);
     call.put(4, location);
@@ -4329,8 +4629,11 @@ pub unsafe extern "C" fn glProgramUniform3fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
         driver!(GL_PROGRAM_UNIFORM3FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3FV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4351,9 +4654,10 @@ pub unsafe extern "C" fn glProgramUniform3iEXT(
     v2: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM3I_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3I_EXT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I_EXT) else {
         return driver(program, location, v0, v1, v2);
     };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
     call.clear(16);
     call.put(0, program);
     call.put(4, location);
@@ -4373,8 +4677,11 @@ pub unsafe extern "C" fn glProgramUniform3ivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
         driver!(GL_PROGRAM_UNIFORM3IV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3IV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4395,9 +4702,10 @@ pub unsafe extern "C" fn glProgramUniform3uiEXT(
     v2: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32) = driver!(GL_PROGRAM_UNIFORM3UI_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3UI_EXT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI_EXT) else {
         return driver(program, location, v0, v1, v2);
     };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
     call.clear(16);
     call.put(0, program);
     call.put(4, location);
@@ -4417,8 +4725,11 @@ pub unsafe extern "C" fn glProgramUniform3uivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
         driver!(GL_PROGRAM_UNIFORM3UIV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3UIV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4441,7 +4752,10 @@ pub unsafe extern "C" fn glProgramUniform4fEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) =
         driver!(GL_PROGRAM_UNIFORM4F_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM4F_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4F_EXT) else {
+        return driver(program, location, v0, v1, v2, v3);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
@@ -4463,8 +4777,11 @@ pub unsafe extern "C" fn glProgramUniform4fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
         driver!(GL_PROGRAM_UNIFORM4FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4FV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4487,7 +4804,10 @@ pub unsafe extern "C" fn glProgramUniform4iEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) =
         driver!(GL_PROGRAM_UNIFORM4I_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM4I_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I_EXT) else {
+        return driver(program, location, v0, v1, v2, v3);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
@@ -4509,8 +4829,11 @@ pub unsafe extern "C" fn glProgramUniform4ivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
         driver!(GL_PROGRAM_UNIFORM4IV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4IV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4533,7 +4856,10 @@ pub unsafe extern "C" fn glProgramUniform4uiEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) =
         driver!(GL_PROGRAM_UNIFORM4UI_EXT);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM4UI_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI_EXT) else {
+        return driver(program, location, v0, v1, v2, v3);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
@@ -4555,8 +4881,11 @@ pub unsafe extern "C" fn glProgramUniform4uivEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
         driver!(GL_PROGRAM_UNIFORM4UIV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV_EXT) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4UIV_EXT, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4578,9 +4907,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4603,9 +4934,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4628,9 +4961,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4653,9 +4988,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4678,9 +5015,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4703,9 +5042,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4728,9 +5069,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4753,9 +5096,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4778,9 +5123,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fvEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
         driver!(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT) else {
+        return driver(program, location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4802,12 +5149,15 @@ pub unsafe extern "C" fn glPushDebugGroupKHR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) =
         driver!(GL_PUSH_DEBUG_GROUP_KHR);
+    let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP_KHR) else {
+        return driver(source, id, length, message);
+    };
     let reads = [if length < 0 {
         observe::c_string(message)
     } else {
         observe::array(message, length as i64, 1)
     }];
-    let Some(call) = Call::enter_observing(GL_PUSH_DEBUG_GROUP_KHR, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(source, id, length, message);
     };
     call.clear(8);
@@ -4822,12 +5172,13 @@ pub unsafe extern "C" fn glPushDebugGroupKHR(
 
 pub unsafe extern "C" fn glPushGroupMarkerEXT(length: i32, marker: *const c_char) {
     let driver: unsafe extern "C" fn(i32, *const c_char) = driver!(GL_PUSH_GROUP_MARKER_EXT);
+    let Some(call) = Call::begin(GL_PUSH_GROUP_MARKER_EXT) else { return driver(length, marker) };
     let reads = [if length == 0 {
         observe::c_string(marker)
     } else {
         observe::array(marker, length as i64, 1)
     }];
-    let Some(call) = Call::enter_observing(GL_PUSH_GROUP_MARKER_EXT, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(length, marker);
     };
     call.clear(0);
@@ -4840,9 +5191,8 @@ pub unsafe extern "C" fn glPushGroupMarkerEXT(length: i32, marker: *const c_char
 
 pub unsafe extern "C" fn glQueryCounterEXT(id: u32, target: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_QUERY_COUNTER_EXT);
-    let Some(call) = Call::enter(GL_QUERY_COUNTER_EXT, EFFECT, 8) else {
-        return driver(id, target);
-    };
+    let Some(call) = Call::begin(GL_QUERY_COUNTER_EXT) else { return driver(id, target) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(id, target) };
     call.put(0, id);
     call.put(4, target);
     let call = call.publish();
@@ -4852,9 +5202,8 @@ pub unsafe extern "C" fn glQueryCounterEXT(id: u32, target: u32) {
 
 pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i32) -> u32 {
     let driver: unsafe extern "C" fn(*mut i32, *mut i32) -> u32 = driver!(GL_QUERY_MATRIXX_OES);
-    let Some(call) = Call::enter(GL_QUERY_MATRIXX_OES, EFFECT | LEAVES, 16) else {
-        return driver(mantissa, exponent);
-    };
+    let Some(call) = Call::begin(GL_QUERY_MATRIXX_OES) else { return driver(mantissa, exponent) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(mantissa, exponent) };
     call.put(0, mantissa);
     call.put(8, exponent);
     let call = call.publish();
@@ -4866,9 +5215,10 @@ pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i3
 
 pub unsafe extern "C" fn glRasterSamplesEXT(samples: u32, fixedsamplelocations: u8) {
     let driver: unsafe extern "C" fn(u32, u8) = driver!(GL_RASTER_SAMPLES_EXT);
-    let Some(call) = Call::enter(GL_RASTER_SAMPLES_EXT, EFFECT, 5) else {
+    let Some(call) = Call::begin(GL_RASTER_SAMPLES_EXT) else {
         return driver(samples, fixedsamplelocations);
     };
+    let Some(call) = call.reserve(EFFECT, 5) else { return driver(samples, fixedsamplelocations) };
     call.clear(0);
     call.put(0, samples);
     call.put(4, fixedsamplelocations);
@@ -4879,9 +5229,8 @@ pub unsafe extern "C" fn glRasterSamplesEXT(samples: u32, fixedsamplelocations: 
 
 pub unsafe extern "C" fn glReadBufferIndexedEXT(src: u32, index: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_READ_BUFFER_INDEXED_EXT);
-    let Some(call) = Call::enter(GL_READ_BUFFER_INDEXED_EXT, EFFECT, 8) else {
-        return driver(src, index);
-    };
+    let Some(call) = Call::begin(GL_READ_BUFFER_INDEXED_EXT) else { return driver(src, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(src, index) };
     call.put(0, src);
     call.put(4, index);
     let call = call.publish();
@@ -4901,7 +5250,10 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
         driver!(GL_READN_PIXELS_EXT);
-    let Some(call) = Call::enter(GL_READN_PIXELS_EXT, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_READN_PIXELS_EXT) else {
+        return driver(x, y, width, height, format, r#type, bufSize, data);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(x, y, width, height, format, r#type, bufSize, data);
     };
     call.clear(24);
@@ -4930,7 +5282,10 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
         driver!(GL_READN_PIXELS_KHR);
-    let Some(call) = Call::enter(GL_READN_PIXELS_KHR, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_READN_PIXELS_KHR) else {
+        return driver(x, y, width, height, format, r#type, bufSize, data);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(x, y, width, height, format, r#type, bufSize, data);
     };
     call.clear(24);
@@ -4949,9 +5304,10 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
 
 pub unsafe extern "C" fn glReleaseKeyedMutexWin32EXT(memory: u32, key: u64) -> u8 {
     let driver: unsafe extern "C" fn(u32, u64) -> u8 = driver!(GL_RELEASE_KEYED_MUTEX_WIN32_EXT);
-    let Some(call) = Call::enter(GL_RELEASE_KEYED_MUTEX_WIN32_EXT, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_RELEASE_KEYED_MUTEX_WIN32_EXT) else {
         return driver(memory, key);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(memory, key) };
     call.clear(0);
     call.put(0, memory);
     call.put(8, key);
@@ -4970,7 +5326,10 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT);
-    let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT) else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
     call.clear(16);
@@ -4991,7 +5350,10 @@ pub unsafe extern "C" fn glRenderbufferStorageOES(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_RENDERBUFFER_STORAGE_OES);
-    let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_OES, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_OES) else {
+        return driver(target, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(target, internalformat, width, height);
     };
     call.put(0, target);
@@ -5005,7 +5367,8 @@ pub unsafe extern "C" fn glRenderbufferStorageOES(
 
 pub unsafe extern "C" fn glRotatexOES(angle: i32, x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_ROTATEX_OES);
-    let Some(call) = Call::enter(GL_ROTATEX_OES, EFFECT, 16) else { return driver(angle, x, y, z) };
+    let Some(call) = Call::begin(GL_ROTATEX_OES) else { return driver(angle, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(angle, x, y, z) };
     call.put(0, angle);
     call.put(4, x);
     call.put(8, y);
@@ -5017,9 +5380,8 @@ pub unsafe extern "C" fn glRotatexOES(angle: i32, x: i32, y: i32, z: i32) {
 
 pub unsafe extern "C" fn glSampleCoveragexOES(value: i32, invert: u8) {
     let driver: unsafe extern "C" fn(i32, u8) = driver!(GL_SAMPLE_COVERAGEX_OES);
-    let Some(call) = Call::enter(GL_SAMPLE_COVERAGEX_OES, EFFECT, 5) else {
-        return driver(value, invert);
-    };
+    let Some(call) = Call::begin(GL_SAMPLE_COVERAGEX_OES) else { return driver(value, invert) };
+    let Some(call) = call.reserve(EFFECT, 5) else { return driver(value, invert) };
     call.clear(0);
     call.put(0, value);
     call.put(4, invert);
@@ -5030,8 +5392,11 @@ pub unsafe extern "C" fn glSampleCoveragexOES(value: i32, invert: u8) {
 
 pub unsafe extern "C" fn glSamplerParameterIivEXT(sampler: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETER_IIV_EXT);
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_EXT) else {
+        return driver(sampler, pname, param);
+    };
     let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_SAMPLER_PARAMETER_IIV_EXT, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -5044,8 +5409,11 @@ pub unsafe extern "C" fn glSamplerParameterIivEXT(sampler: u32, pname: u32, para
 
 pub unsafe extern "C" fn glSamplerParameterIivOES(sampler: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETER_IIV_OES);
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_OES) else {
+        return driver(sampler, pname, param);
+    };
     let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_SAMPLER_PARAMETER_IIV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -5058,9 +5426,11 @@ pub unsafe extern "C" fn glSamplerParameterIivOES(sampler: u32, pname: u32, para
 
 pub unsafe extern "C" fn glSamplerParameterIuivEXT(sampler: u32, pname: u32, param: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_SAMPLER_PARAMETER_IUIV_EXT);
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_EXT) else {
+        return driver(sampler, pname, param);
+    };
     let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_SAMPLER_PARAMETER_IUIV_EXT, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -5073,9 +5443,11 @@ pub unsafe extern "C" fn glSamplerParameterIuivEXT(sampler: u32, pname: u32, par
 
 pub unsafe extern "C" fn glSamplerParameterIuivOES(sampler: u32, pname: u32, param: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_SAMPLER_PARAMETER_IUIV_OES);
+    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_OES) else {
+        return driver(sampler, pname, param);
+    };
     let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_SAMPLER_PARAMETER_IUIV_OES, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -5088,7 +5460,8 @@ pub unsafe extern "C" fn glSamplerParameterIuivOES(sampler: u32, pname: u32, par
 
 pub unsafe extern "C" fn glScalexOES(x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_SCALEX_OES);
-    let Some(call) = Call::enter(GL_SCALEX_OES, EFFECT, 12) else { return driver(x, y, z) };
+    let Some(call) = Call::begin(GL_SCALEX_OES) else { return driver(x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(x, y, z) };
     call.clear(8);
     call.put(0, x);
     call.put(4, y);
@@ -5100,8 +5473,9 @@ pub unsafe extern "C" fn glScalexOES(x: i32, y: i32, z: i32) {
 
 pub unsafe extern "C" fn glScissorArrayvOES(first: u32, count: i32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_SCISSOR_ARRAYV_OES);
+    let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_OES) else { return driver(first, count, v) };
     let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_SCISSOR_ARRAYV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -5120,7 +5494,10 @@ pub unsafe extern "C" fn glScissorIndexedOES(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_SCISSOR_INDEXED_OES);
-    let Some(call) = Call::enter(GL_SCISSOR_INDEXED_OES, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_SCISSOR_INDEXED_OES) else {
+        return driver(index, left, bottom, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(index, left, bottom, width, height);
     };
     call.clear(16);
@@ -5136,10 +5513,9 @@ pub unsafe extern "C" fn glScissorIndexedOES(
 
 pub unsafe extern "C" fn glScissorIndexedvOES(index: u32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_SCISSOR_INDEXEDV_OES);
+    let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_OES) else { return driver(index, v) };
     let reads = [observe::array(v, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_SCISSOR_INDEXEDV_OES, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -5155,9 +5531,11 @@ pub unsafe extern "C" fn glSemaphoreParameterui64vEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const u64) =
         driver!(GL_SEMAPHORE_PARAMETERUI64V_EXT);
+    let Some(call) = Call::begin(GL_SEMAPHORE_PARAMETERUI64V_EXT) else {
+        return driver(semaphore, pname, params);
+    };
     let reads = [observe::array(params, 1, 8)];
-    let Some(call) = Call::enter_observing(GL_SEMAPHORE_PARAMETERUI64V_EXT, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(semaphore, pname, params);
     };
     call.put(0, semaphore);
@@ -5170,9 +5548,10 @@ pub unsafe extern "C" fn glSemaphoreParameterui64vEXT(
 
 pub unsafe extern "C" fn glShadingRateCombinerOpsEXT(combinerOp0: u32, combinerOp1: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_SHADING_RATE_COMBINER_OPS_EXT);
-    let Some(call) = Call::enter(GL_SHADING_RATE_COMBINER_OPS_EXT, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_SHADING_RATE_COMBINER_OPS_EXT) else {
         return driver(combinerOp0, combinerOp1);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(combinerOp0, combinerOp1) };
     call.put(0, combinerOp0);
     call.put(4, combinerOp1);
     let call = call.publish();
@@ -5182,7 +5561,8 @@ pub unsafe extern "C" fn glShadingRateCombinerOpsEXT(combinerOp0: u32, combinerO
 
 pub unsafe extern "C" fn glShadingRateEXT(rate: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADING_RATE_EXT);
-    let Some(call) = Call::enter(GL_SHADING_RATE_EXT, EFFECT, 4) else { return driver(rate) };
+    let Some(call) = Call::begin(GL_SHADING_RATE_EXT) else { return driver(rate) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(rate) };
     call.clear(0);
     call.put(0, rate);
     let call = call.publish();
@@ -5200,12 +5580,22 @@ pub unsafe extern "C" fn glSignalSemaphoreEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) =
         driver!(GL_SIGNAL_SEMAPHORE_EXT);
+    let Some(call) = Call::begin(GL_SIGNAL_SEMAPHORE_EXT) else {
+        return driver(
+            semaphore,
+            numBufferBarriers,
+            buffers,
+            numTextureBarriers,
+            textures,
+            dstLayouts,
+        );
+    };
     let reads = [
         observe::array(buffers, numBufferBarriers as i64, 4),
         observe::array(textures, numTextureBarriers as i64, 4),
         observe::array(dstLayouts, numTextureBarriers as i64, 4),
     ];
-    let Some(call) = Call::enter_observing(GL_SIGNAL_SEMAPHORE_EXT, EFFECT, 40, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
         return driver(
             semaphore,
             numBufferBarriers,
@@ -5229,7 +5619,10 @@ pub unsafe extern "C" fn glSignalSemaphoreEXT(
 
 pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_EXT);
-    let Some(call) = Call::enter(GL_TEX_BUFFER_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_TEX_BUFFER_EXT) else {
+        return driver(target, internalformat, buffer);
+    };
+    let Some(call) = call.reserve(EFFECT, 12) else {
         return driver(target, internalformat, buffer);
     };
     call.clear(8);
@@ -5243,7 +5636,10 @@ pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer
 
 pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_OES);
-    let Some(call) = Call::enter(GL_TEX_BUFFER_OES, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_TEX_BUFFER_OES) else {
+        return driver(target, internalformat, buffer);
+    };
+    let Some(call) = call.reserve(EFFECT, 12) else {
         return driver(target, internalformat, buffer);
     };
     call.clear(8);
@@ -5264,7 +5660,10 @@ pub unsafe extern "C" fn glTexBufferRangeEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
         driver!(GL_TEX_BUFFER_RANGE_EXT);
-    let Some(call) = Call::enter(GL_TEX_BUFFER_RANGE_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEX_BUFFER_RANGE_EXT) else {
+        return driver(target, internalformat, buffer, offset, size);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, internalformat, buffer, offset, size);
     };
     call.clear(8);
@@ -5287,7 +5686,10 @@ pub unsafe extern "C" fn glTexBufferRangeOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
         driver!(GL_TEX_BUFFER_RANGE_OES);
-    let Some(call) = Call::enter(GL_TEX_BUFFER_RANGE_OES, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEX_BUFFER_RANGE_OES) else {
+        return driver(target, internalformat, buffer, offset, size);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, internalformat, buffer, offset, size);
     };
     call.clear(8);
@@ -5303,9 +5705,8 @@ pub unsafe extern "C" fn glTexBufferRangeOES(
 
 pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_ENVX_OES);
-    let Some(call) = Call::enter(GL_TEX_ENVX_OES, EFFECT, 12) else {
-        return driver(target, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_ENVX_OES) else { return driver(target, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -5317,8 +5718,9 @@ pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVXV_OES);
+    let Some(call) = Call::begin(GL_TEX_ENVXV_OES) else { return driver(target, pname, params) };
     let reads = [observe::array(params, sizes::texture_environment(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_ENVXV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5331,9 +5733,8 @@ pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i
 
 pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
     let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_TEX_GENF_OES);
-    let Some(call) = Call::enter(GL_TEX_GENF_OES, EFFECT, 12) else {
-        return driver(coord, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_GENF_OES) else { return driver(coord, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(coord, pname, param) };
     call.clear(8);
     call.put(0, coord);
     call.put(4, pname);
@@ -5345,8 +5746,9 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
 
 pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_GENFV_OES);
+    let Some(call) = Call::begin(GL_TEX_GENFV_OES) else { return driver(coord, pname, params) };
     let reads = [observe::array(params, 1, 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_GENFV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(coord, pname, params);
     };
     call.put(0, coord);
@@ -5359,9 +5761,8 @@ pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f3
 
 pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_GENI_OES);
-    let Some(call) = Call::enter(GL_TEX_GENI_OES, EFFECT, 12) else {
-        return driver(coord, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_GENI_OES) else { return driver(coord, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(coord, pname, param) };
     call.clear(8);
     call.put(0, coord);
     call.put(4, pname);
@@ -5373,8 +5774,9 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_GENIV_OES);
+    let Some(call) = Call::begin(GL_TEX_GENIV_OES) else { return driver(coord, pname, params) };
     let reads = [observe::array(params, 1, 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_GENIV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(coord, pname, params);
     };
     call.put(0, coord);
@@ -5387,9 +5789,8 @@ pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i3
 
 pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_GENX_OES);
-    let Some(call) = Call::enter(GL_TEX_GENX_OES, EFFECT, 12) else {
-        return driver(coord, pname, param);
-    };
+    let Some(call) = Call::begin(GL_TEX_GENX_OES) else { return driver(coord, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(coord, pname, param) };
     call.clear(8);
     call.put(0, coord);
     call.put(4, pname);
@@ -5401,8 +5802,9 @@ pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_GENXV_OES);
+    let Some(call) = Call::begin(GL_TEX_GENXV_OES) else { return driver(coord, pname, params) };
     let reads = [observe::array(params, 1, 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_GENXV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(coord, pname, params);
     };
     call.put(0, coord);
@@ -5427,7 +5829,21 @@ pub unsafe extern "C" fn glTexImage3DOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE3D_OES);
-    let Some(call) = Call::enter(GL_TEX_IMAGE3D_OES, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_TEX_IMAGE3D_OES) else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            format,
+            r#type,
+            pixels,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             target,
             level,
@@ -5470,7 +5886,10 @@ pub unsafe extern "C" fn glTexPageCommitmentEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u8) =
         driver!(GL_TEX_PAGE_COMMITMENT_EXT);
-    let Some(call) = Call::enter(GL_TEX_PAGE_COMMITMENT_EXT, EFFECT, 33) else {
+    let Some(call) = Call::begin(GL_TEX_PAGE_COMMITMENT_EXT) else {
+        return driver(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
+    };
+    let Some(call) = call.reserve(EFFECT, 33) else {
         return driver(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
     };
     call.clear(32);
@@ -5490,8 +5909,11 @@ pub unsafe extern "C" fn glTexPageCommitmentEXT(
 
 pub unsafe extern "C" fn glTexParameterIivEXT(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETER_IIV_EXT);
+    let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV_EXT) else {
+        return driver(target, pname, params);
+    };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETER_IIV_EXT, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5504,8 +5926,11 @@ pub unsafe extern "C" fn glTexParameterIivEXT(target: u32, pname: u32, params: *
 
 pub unsafe extern "C" fn glTexParameterIivOES(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETER_IIV_OES);
+    let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV_OES) else {
+        return driver(target, pname, params);
+    };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETER_IIV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5518,8 +5943,11 @@ pub unsafe extern "C" fn glTexParameterIivOES(target: u32, pname: u32, params: *
 
 pub unsafe extern "C" fn glTexParameterIuivEXT(target: u32, pname: u32, params: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_TEX_PARAMETER_IUIV_EXT);
+    let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV_EXT) else {
+        return driver(target, pname, params);
+    };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETER_IUIV_EXT, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5532,8 +5960,11 @@ pub unsafe extern "C" fn glTexParameterIuivEXT(target: u32, pname: u32, params: 
 
 pub unsafe extern "C" fn glTexParameterIuivOES(target: u32, pname: u32, params: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_TEX_PARAMETER_IUIV_OES);
+    let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV_OES) else {
+        return driver(target, pname, params);
+    };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETER_IUIV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5546,9 +5977,10 @@ pub unsafe extern "C" fn glTexParameterIuivOES(target: u32, pname: u32, params: 
 
 pub unsafe extern "C" fn glTexParameterxOES(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_PARAMETERX_OES);
-    let Some(call) = Call::enter(GL_TEX_PARAMETERX_OES, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_TEX_PARAMETERX_OES) else {
         return driver(target, pname, param);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -5560,8 +5992,11 @@ pub unsafe extern "C" fn glTexParameterxOES(target: u32, pname: u32, param: i32)
 
 pub unsafe extern "C" fn glTexParameterxvOES(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERXV_OES);
+    let Some(call) = Call::begin(GL_TEX_PARAMETERXV_OES) else {
+        return driver(target, pname, params);
+    };
     let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = Call::enter_observing(GL_TEX_PARAMETERXV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5579,7 +6014,10 @@ pub unsafe extern "C" fn glTexStorage1DEXT(
     width: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32) = driver!(GL_TEX_STORAGE1D_EXT);
-    let Some(call) = Call::enter(GL_TEX_STORAGE1D_EXT, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE1D_EXT) else {
+        return driver(target, levels, internalformat, width);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(target, levels, internalformat, width);
     };
     call.put(0, target);
@@ -5599,7 +6037,10 @@ pub unsafe extern "C" fn glTexStorage2DEXT(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D_EXT);
-    let Some(call) = Call::enter(GL_TEX_STORAGE2D_EXT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE2D_EXT) else {
+        return driver(target, levels, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, levels, internalformat, width, height);
     };
     call.clear(16);
@@ -5622,7 +6063,10 @@ pub unsafe extern "C" fn glTexStorage3DEXT(
     depth: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D_EXT);
-    let Some(call) = Call::enter(GL_TEX_STORAGE3D_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE3D_EXT) else {
+        return driver(target, levels, internalformat, width, height, depth);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(target, levels, internalformat, width, height, depth);
     };
     call.put(0, target);
@@ -5647,7 +6091,10 @@ pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
         driver!(GL_TEX_STORAGE3D_MULTISAMPLE_OES);
-    let Some(call) = Call::enter(GL_TEX_STORAGE3D_MULTISAMPLE_OES, EFFECT, 25) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE_OES) else {
+        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+    };
+    let Some(call) = call.reserve(EFFECT, 25) else {
         return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
     };
     call.clear(24);
@@ -5673,7 +6120,10 @@ pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) =
         driver!(GL_TEX_STORAGE_ATTRIBS2D_EXT);
-    let Some(call) = Call::enter(GL_TEX_STORAGE_ATTRIBS2D_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE_ATTRIBS2D_EXT) else {
+        return driver(target, levels, internalformat, width, height, attrib_list);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, levels, internalformat, width, height, attrib_list);
     };
     call.clear(16);
@@ -5699,7 +6149,10 @@ pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) =
         driver!(GL_TEX_STORAGE_ATTRIBS3D_EXT);
-    let Some(call) = Call::enter(GL_TEX_STORAGE_ATTRIBS3D_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE_ATTRIBS3D_EXT) else {
+        return driver(target, levels, internalformat, width, height, depth, attrib_list);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, levels, internalformat, width, height, depth, attrib_list);
     };
     call.put(0, target);
@@ -5725,7 +6178,10 @@ pub unsafe extern "C" fn glTexStorageMem2DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
         driver!(GL_TEX_STORAGE_MEM2D_EXT);
-    let Some(call) = Call::enter(GL_TEX_STORAGE_MEM2D_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE_MEM2D_EXT) else {
+        return driver(target, levels, internalFormat, width, height, memory, offset);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, levels, internalFormat, width, height, memory, offset);
     };
     call.put(0, target);
@@ -5752,7 +6208,19 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
         driver!(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT);
-    let Some(call) = Call::enter(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
+        return driver(
+            target,
+            samples,
+            internalFormat,
+            width,
+            height,
+            fixedSampleLocations,
+            memory,
+            offset,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(
             target,
             samples,
@@ -5791,7 +6259,10 @@ pub unsafe extern "C" fn glTexStorageMem3DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
         driver!(GL_TEX_STORAGE_MEM3D_EXT);
-    let Some(call) = Call::enter(GL_TEX_STORAGE_MEM3D_EXT, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE_MEM3D_EXT) else {
+        return driver(target, levels, internalFormat, width, height, depth, memory, offset);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(target, levels, internalFormat, width, height, depth, memory, offset);
     };
     call.clear(24);
@@ -5821,7 +6292,20 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
         driver!(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT);
-    let Some(call) = Call::enter(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
+        return driver(
+            target,
+            samples,
+            internalFormat,
+            width,
+            height,
+            depth,
+            fixedSampleLocations,
+            memory,
+            offset,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(
             target,
             samples,
@@ -5885,7 +6369,12 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
         u32,
         *const c_void,
     ) = driver!(GL_TEX_SUB_IMAGE3D_OES);
-    let Some(call) = Call::enter(GL_TEX_SUB_IMAGE3D_OES, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_TEX_SUB_IMAGE3D_OES) else {
+        return driver(
+            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
         );
@@ -5914,7 +6403,10 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(
     width: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32) = driver!(GL_TEXTURE_STORAGE1D_EXT);
-    let Some(call) = Call::enter(GL_TEXTURE_STORAGE1D_EXT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_TEXTURE_STORAGE1D_EXT) else {
+        return driver(texture, target, levels, internalformat, width);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(texture, target, levels, internalformat, width);
     };
     call.clear(16);
@@ -5938,7 +6430,10 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32) =
         driver!(GL_TEXTURE_STORAGE2D_EXT);
-    let Some(call) = Call::enter(GL_TEXTURE_STORAGE2D_EXT, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_TEXTURE_STORAGE2D_EXT) else {
+        return driver(texture, target, levels, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(texture, target, levels, internalformat, width, height);
     };
     call.put(0, texture);
@@ -5963,7 +6458,10 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32) =
         driver!(GL_TEXTURE_STORAGE3D_EXT);
-    let Some(call) = Call::enter(GL_TEXTURE_STORAGE3D_EXT, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_TEXTURE_STORAGE3D_EXT) else {
+        return driver(texture, target, levels, internalformat, width, height, depth);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(texture, target, levels, internalformat, width, height, depth);
     };
     call.clear(24);
@@ -5990,7 +6488,10 @@ pub unsafe extern "C" fn glTextureStorageMem2DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
         driver!(GL_TEXTURE_STORAGE_MEM2D_EXT);
-    let Some(call) = Call::enter(GL_TEXTURE_STORAGE_MEM2D_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_EXT) else {
+        return driver(texture, levels, internalFormat, width, height, memory, offset);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(texture, levels, internalFormat, width, height, memory, offset);
     };
     call.put(0, texture);
@@ -6017,7 +6518,19 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
         driver!(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT);
-    let Some(call) = Call::enter(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
+        return driver(
+            texture,
+            samples,
+            internalFormat,
+            width,
+            height,
+            fixedSampleLocations,
+            memory,
+            offset,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(
             texture,
             samples,
@@ -6056,7 +6569,10 @@ pub unsafe extern "C" fn glTextureStorageMem3DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
         driver!(GL_TEXTURE_STORAGE_MEM3D_EXT);
-    let Some(call) = Call::enter(GL_TEXTURE_STORAGE_MEM3D_EXT, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_EXT) else {
+        return driver(texture, levels, internalFormat, width, height, depth, memory, offset);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(texture, levels, internalFormat, width, height, depth, memory, offset);
     };
     call.clear(24);
@@ -6086,7 +6602,20 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
         driver!(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT);
-    let Some(call) = Call::enter(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
+        return driver(
+            texture,
+            samples,
+            internalFormat,
+            width,
+            height,
+            depth,
+            fixedSampleLocations,
+            memory,
+            offset,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(
             texture,
             samples,
@@ -6136,7 +6665,19 @@ pub unsafe extern "C" fn glTextureViewEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
         driver!(GL_TEXTURE_VIEW_EXT);
-    let Some(call) = Call::enter(GL_TEXTURE_VIEW_EXT, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEXTURE_VIEW_EXT) else {
+        return driver(
+            texture,
+            target,
+            origtexture,
+            internalformat,
+            minlevel,
+            numlevels,
+            minlayer,
+            numlayers,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(
             texture,
             target,
@@ -6173,7 +6714,19 @@ pub unsafe extern "C" fn glTextureViewOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
         driver!(GL_TEXTURE_VIEW_OES);
-    let Some(call) = Call::enter(GL_TEXTURE_VIEW_OES, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEXTURE_VIEW_OES) else {
+        return driver(
+            texture,
+            target,
+            origtexture,
+            internalformat,
+            minlevel,
+            numlevels,
+            minlayer,
+            numlayers,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(
             texture,
             target,
@@ -6200,7 +6753,8 @@ pub unsafe extern "C" fn glTextureViewOES(
 
 pub unsafe extern "C" fn glTranslatexOES(x: i32, y: i32, z: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_TRANSLATEX_OES);
-    let Some(call) = Call::enter(GL_TRANSLATEX_OES, EFFECT, 12) else { return driver(x, y, z) };
+    let Some(call) = Call::begin(GL_TRANSLATEX_OES) else { return driver(x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(x, y, z) };
     call.clear(8);
     call.put(0, x);
     call.put(4, y);
@@ -6212,9 +6766,8 @@ pub unsafe extern "C" fn glTranslatexOES(x: i32, y: i32, z: i32) {
 
 pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER_OES);
-    let Some(call) = Call::enter(GL_UNMAP_BUFFER_OES, EFFECT | LEAVES, 4) else {
-        return driver(target);
-    };
+    let Some(call) = Call::begin(GL_UNMAP_BUFFER_OES) else { return driver(target) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
     let call = call.publish();
@@ -6225,9 +6778,10 @@ pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
 
 pub unsafe extern "C" fn glUseProgramStagesEXT(pipeline: u32, stages: u32, program: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_USE_PROGRAM_STAGES_EXT);
-    let Some(call) = Call::enter(GL_USE_PROGRAM_STAGES_EXT, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_USE_PROGRAM_STAGES_EXT) else {
         return driver(pipeline, stages, program);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(pipeline, stages, program) };
     call.clear(8);
     call.put(0, pipeline);
     call.put(4, stages);
@@ -6239,9 +6793,8 @@ pub unsafe extern "C" fn glUseProgramStagesEXT(pipeline: u32, stages: u32, progr
 
 pub unsafe extern "C" fn glValidateProgramPipelineEXT(pipeline: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_VALIDATE_PROGRAM_PIPELINE_EXT);
-    let Some(call) = Call::enter(GL_VALIDATE_PROGRAM_PIPELINE_EXT, EFFECT, 4) else {
-        return driver(pipeline);
-    };
+    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM_PIPELINE_EXT) else { return driver(pipeline) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(pipeline) };
     call.clear(0);
     call.put(0, pipeline);
     let call = call.publish();
@@ -6251,9 +6804,10 @@ pub unsafe extern "C" fn glValidateProgramPipelineEXT(pipeline: u32) {
 
 pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_EXT);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_DIVISOR_EXT, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_EXT) else {
         return driver(index, divisor);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, divisor) };
     call.put(0, index);
     call.put(4, divisor);
     let call = call.publish();
@@ -6263,8 +6817,9 @@ pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
 
 pub unsafe extern "C" fn glViewportArrayvOES(first: u32, count: i32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_VIEWPORT_ARRAYV_OES);
+    let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_OES) else { return driver(first, count, v) };
     let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_VIEWPORT_ARRAYV_OES, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -6277,9 +6832,10 @@ pub unsafe extern "C" fn glViewportArrayvOES(first: u32, count: i32, v: *const f
 
 pub unsafe extern "C" fn glViewportIndexedfOES(index: u32, x: f32, y: f32, w: f32, h: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_VIEWPORT_INDEXEDF_OES);
-    let Some(call) = Call::enter(GL_VIEWPORT_INDEXEDF_OES, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDF_OES) else {
         return driver(index, x, y, w, h);
     };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, w, h) };
     call.clear(16);
     call.put(0, index);
     call.put(4, x);
@@ -6293,10 +6849,9 @@ pub unsafe extern "C" fn glViewportIndexedfOES(index: u32, x: f32, y: f32, w: f3
 
 pub unsafe extern "C" fn glViewportIndexedfvOES(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VIEWPORT_INDEXEDFV_OES);
+    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_OES) else { return driver(index, v) };
     let reads = [observe::array(v, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_VIEWPORT_INDEXEDFV_OES, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -6315,12 +6870,22 @@ pub unsafe extern "C" fn glWaitSemaphoreEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) =
         driver!(GL_WAIT_SEMAPHORE_EXT);
+    let Some(call) = Call::begin(GL_WAIT_SEMAPHORE_EXT) else {
+        return driver(
+            semaphore,
+            numBufferBarriers,
+            buffers,
+            numTextureBarriers,
+            textures,
+            srcLayouts,
+        );
+    };
     let reads = [
         observe::array(buffers, numBufferBarriers as i64, 4),
         observe::array(textures, numTextureBarriers as i64, 4),
         observe::array(srcLayouts, numTextureBarriers as i64, 4),
     ];
-    let Some(call) = Call::enter_observing(GL_WAIT_SEMAPHORE_EXT, LEAVES, 40, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 40, &reads) else {
         return driver(
             semaphore,
             numBufferBarriers,
@@ -6349,9 +6914,10 @@ pub unsafe extern "C" fn glWeightPointerOES(
     pointer: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_WEIGHT_POINTER_OES);
-    let Some(call) = Call::enter(GL_WEIGHT_POINTER_OES, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_WEIGHT_POINTER_OES) else {
         return driver(size, r#type, stride, pointer);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
     call.clear(8);
     call.put(0, size);
     call.put(4, r#type);
@@ -6364,8 +6930,11 @@ pub unsafe extern "C" fn glWeightPointerOES(
 
 pub unsafe extern "C" fn glWindowRectanglesEXT(mode: u32, count: i32, r#box: *const i32) {
     let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_WINDOW_RECTANGLES_EXT);
+    let Some(call) = Call::begin(GL_WINDOW_RECTANGLES_EXT) else {
+        return driver(mode, count, r#box);
+    };
     let reads = [observe::array(r#box, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_WINDOW_RECTANGLES_EXT, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(mode, count, r#box);
     };
     call.put(0, mode);

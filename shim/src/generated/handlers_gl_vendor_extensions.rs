@@ -23,7 +23,8 @@ use crate::observe;
 
 pub unsafe extern "C" fn glAlphaFuncQCOM(func: u32, r#ref: f32) {
     let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_ALPHA_FUNC_QCOM);
-    let Some(call) = Call::enter(GL_ALPHA_FUNC_QCOM, EFFECT, 8) else { return driver(func, r#ref) };
+    let Some(call) = Call::begin(GL_ALPHA_FUNC_QCOM) else { return driver(func, r#ref) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(func, r#ref) };
     call.put(0, func);
     call.put(4, r#ref);
     let call = call.publish();
@@ -33,9 +34,10 @@ pub unsafe extern "C" fn glAlphaFuncQCOM(func: u32, r#ref: f32) {
 
 pub unsafe extern "C" fn glApplyFramebufferAttachmentCMAAINTEL() {
     let driver: unsafe extern "C" fn() = driver!(GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL);
-    let Some(call) = Call::enter(GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL, EFFECT, 0) else {
+    let Some(call) = Call::begin(GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL) else {
         return driver();
     };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -43,9 +45,8 @@ pub unsafe extern "C" fn glApplyFramebufferAttachmentCMAAINTEL() {
 
 pub unsafe extern "C" fn glBeginConditionalRenderNV(id: u32, mode: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_CONDITIONAL_RENDER_NV);
-    let Some(call) = Call::enter(GL_BEGIN_CONDITIONAL_RENDER_NV, EFFECT, 8) else {
-        return driver(id, mode);
-    };
+    let Some(call) = Call::begin(GL_BEGIN_CONDITIONAL_RENDER_NV) else { return driver(id, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(id, mode) };
     call.put(0, id);
     call.put(4, mode);
     let call = call.publish();
@@ -55,9 +56,8 @@ pub unsafe extern "C" fn glBeginConditionalRenderNV(id: u32, mode: u32) {
 
 pub unsafe extern "C" fn glBeginPerfMonitorAMD(monitor: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BEGIN_PERF_MONITOR_AMD);
-    let Some(call) = Call::enter(GL_BEGIN_PERF_MONITOR_AMD, EFFECT, 4) else {
-        return driver(monitor);
-    };
+    let Some(call) = Call::begin(GL_BEGIN_PERF_MONITOR_AMD) else { return driver(monitor) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(monitor) };
     call.clear(0);
     call.put(0, monitor);
     let call = call.publish();
@@ -67,9 +67,8 @@ pub unsafe extern "C" fn glBeginPerfMonitorAMD(monitor: u32) {
 
 pub unsafe extern "C" fn glBeginPerfQueryINTEL(queryHandle: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BEGIN_PERF_QUERY_INTEL);
-    let Some(call) = Call::enter(GL_BEGIN_PERF_QUERY_INTEL, EFFECT, 4) else {
-        return driver(queryHandle);
-    };
+    let Some(call) = Call::begin(GL_BEGIN_PERF_QUERY_INTEL) else { return driver(queryHandle) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(queryHandle) };
     call.clear(0);
     call.put(0, queryHandle);
     let call = call.publish();
@@ -79,9 +78,8 @@ pub unsafe extern "C" fn glBeginPerfQueryINTEL(queryHandle: u32) {
 
 pub unsafe extern "C" fn glBindShadingRateImageNV(texture: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_SHADING_RATE_IMAGE_NV);
-    let Some(call) = Call::enter(GL_BIND_SHADING_RATE_IMAGE_NV, EFFECT, 4) else {
-        return driver(texture);
-    };
+    let Some(call) = Call::begin(GL_BIND_SHADING_RATE_IMAGE_NV) else { return driver(texture) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(texture) };
     call.clear(0);
     call.put(0, texture);
     let call = call.publish();
@@ -91,7 +89,8 @@ pub unsafe extern "C" fn glBindShadingRateImageNV(texture: u32) {
 
 pub unsafe extern "C" fn glBlendBarrierNV() {
     let driver: unsafe extern "C" fn() = driver!(GL_BLEND_BARRIER_NV);
-    let Some(call) = Call::enter(GL_BLEND_BARRIER_NV, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_BLEND_BARRIER_NV) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -99,9 +98,8 @@ pub unsafe extern "C" fn glBlendBarrierNV() {
 
 pub unsafe extern "C" fn glBlendParameteriNV(pname: u32, value: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_BLEND_PARAMETERI_NV);
-    let Some(call) = Call::enter(GL_BLEND_PARAMETERI_NV, EFFECT, 8) else {
-        return driver(pname, value);
-    };
+    let Some(call) = Call::begin(GL_BLEND_PARAMETERI_NV) else { return driver(pname, value) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, value) };
     call.put(0, pname);
     call.put(4, value);
     let call = call.publish();
@@ -123,7 +121,10 @@ pub unsafe extern "C" fn glBlitFramebufferANGLE(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
         driver!(GL_BLIT_FRAMEBUFFER_ANGLE);
-    let Some(call) = Call::enter(GL_BLIT_FRAMEBUFFER_ANGLE, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_ANGLE) else {
+        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
     call.put(0, srcX0);
@@ -155,7 +156,10 @@ pub unsafe extern "C" fn glBlitFramebufferNV(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
         driver!(GL_BLIT_FRAMEBUFFER_NV);
-    let Some(call) = Call::enter(GL_BLIT_FRAMEBUFFER_NV, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_NV) else {
+        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
     call.put(0, srcX0);
@@ -175,9 +179,10 @@ pub unsafe extern "C" fn glBlitFramebufferNV(
 
 pub unsafe extern "C" fn glBufferAttachMemoryNV(target: u32, memory: u32, offset: u64) {
     let driver: unsafe extern "C" fn(u32, u32, u64) = driver!(GL_BUFFER_ATTACH_MEMORY_NV);
-    let Some(call) = Call::enter(GL_BUFFER_ATTACH_MEMORY_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_BUFFER_ATTACH_MEMORY_NV) else {
         return driver(target, memory, offset);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, memory, offset) };
     call.put(0, target);
     call.put(4, memory);
     call.put(8, offset);
@@ -196,7 +201,10 @@ pub unsafe extern "C" fn glBufferPageCommitmentMemNV(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) =
         driver!(GL_BUFFER_PAGE_COMMITMENT_MEM_NV);
-    let Some(call) = Call::enter(GL_BUFFER_PAGE_COMMITMENT_MEM_NV, EFFECT, 41) else {
+    let Some(call) = Call::begin(GL_BUFFER_PAGE_COMMITMENT_MEM_NV) else {
+        return driver(target, offset, size, memory, memOffset, commit);
+    };
+    let Some(call) = call.reserve(EFFECT, 41) else {
         return driver(target, offset, size, memory, memOffset, commit);
     };
     call.clear(0);
@@ -216,9 +224,10 @@ pub unsafe extern "C" fn glBufferPageCommitmentMemNV(
 pub unsafe extern "C" fn glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 =
         driver!(GL_CLIENT_WAIT_SYNC_APPLE);
-    let Some(call) = Call::enter(GL_CLIENT_WAIT_SYNC_APPLE, LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_CLIENT_WAIT_SYNC_APPLE) else {
         return driver(sync, flags, timeout);
     };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
     call.clear(8);
     call.put(0, sync);
     call.put(8, flags);
@@ -231,10 +240,9 @@ pub unsafe extern "C" fn glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32, ti
 
 pub unsafe extern "C" fn glClipPlanefIMG(p: u32, eqn: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_CLIP_PLANEF_IMG);
+    let Some(call) = Call::begin(GL_CLIP_PLANEF_IMG) else { return driver(p, eqn) };
     let reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_CLIP_PLANEF_IMG, EFFECT, 16, &reads) else {
-        return driver(p, eqn);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(p, eqn) };
     call.clear(0);
     call.put(0, p);
     call.put(8, eqn);
@@ -245,10 +253,9 @@ pub unsafe extern "C" fn glClipPlanefIMG(p: u32, eqn: *const f32) {
 
 pub unsafe extern "C" fn glClipPlanexIMG(p: u32, eqn: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_CLIP_PLANEX_IMG);
+    let Some(call) = Call::begin(GL_CLIP_PLANEX_IMG) else { return driver(p, eqn) };
     let reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_CLIP_PLANEX_IMG, EFFECT, 16, &reads) else {
-        return driver(p, eqn);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(p, eqn) };
     call.clear(0);
     call.put(0, p);
     call.put(8, eqn);
@@ -259,9 +266,10 @@ pub unsafe extern "C" fn glClipPlanexIMG(p: u32, eqn: *const i32) {
 
 pub unsafe extern "C" fn glConservativeRasterParameteriNV(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_CONSERVATIVE_RASTER_PARAMETERI_NV);
-    let Some(call) = Call::enter(GL_CONSERVATIVE_RASTER_PARAMETERI_NV, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_CONSERVATIVE_RASTER_PARAMETERI_NV) else {
         return driver(pname, param);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
@@ -278,7 +286,10 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
         driver!(GL_COPY_BUFFER_SUB_DATA_NV);
-    let Some(call) = Call::enter(GL_COPY_BUFFER_SUB_DATA_NV, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_COPY_BUFFER_SUB_DATA_NV) else {
+        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(readTarget, writeTarget, readOffset, writeOffset, size);
     };
     call.put(0, readTarget);
@@ -293,9 +304,8 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
 
 pub unsafe extern "C" fn glCopyPathNV(resultPath: u32, srcPath: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_COPY_PATH_NV);
-    let Some(call) = Call::enter(GL_COPY_PATH_NV, EFFECT, 8) else {
-        return driver(resultPath, srcPath);
-    };
+    let Some(call) = Call::begin(GL_COPY_PATH_NV) else { return driver(resultPath, srcPath) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(resultPath, srcPath) };
     call.put(0, resultPath);
     call.put(4, srcPath);
     let call = call.publish();
@@ -310,7 +320,10 @@ pub unsafe extern "C" fn glCopyTextureLevelsAPPLE(
     sourceLevelCount: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_COPY_TEXTURE_LEVELS_APPLE);
-    let Some(call) = Call::enter(GL_COPY_TEXTURE_LEVELS_APPLE, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_COPY_TEXTURE_LEVELS_APPLE) else {
+        return driver(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
     };
     call.put(0, destinationTexture);
@@ -333,13 +346,23 @@ pub unsafe extern "C" fn glCoverFillPathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
         driver!(GL_COVER_FILL_PATH_INSTANCED_NV);
+    let Some(call) = Call::begin(GL_COVER_FILL_PATH_INSTANCED_NV) else {
+        return driver(
+            numPaths,
+            pathNameType,
+            paths,
+            pathBase,
+            coverMode,
+            transformType,
+            transformValues,
+        );
+    };
     let reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = Call::enter_observing(GL_COVER_FILL_PATH_INSTANCED_NV, EFFECT, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -365,9 +388,8 @@ pub unsafe extern "C" fn glCoverFillPathInstancedNV(
 
 pub unsafe extern "C" fn glCoverFillPathNV(path: u32, coverMode: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_COVER_FILL_PATH_NV);
-    let Some(call) = Call::enter(GL_COVER_FILL_PATH_NV, EFFECT, 8) else {
-        return driver(path, coverMode);
-    };
+    let Some(call) = Call::begin(GL_COVER_FILL_PATH_NV) else { return driver(path, coverMode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(path, coverMode) };
     call.put(0, path);
     call.put(4, coverMode);
     let call = call.publish();
@@ -386,13 +408,23 @@ pub unsafe extern "C" fn glCoverStrokePathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
         driver!(GL_COVER_STROKE_PATH_INSTANCED_NV);
+    let Some(call) = Call::begin(GL_COVER_STROKE_PATH_INSTANCED_NV) else {
+        return driver(
+            numPaths,
+            pathNameType,
+            paths,
+            pathBase,
+            coverMode,
+            transformType,
+            transformValues,
+        );
+    };
     let reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = Call::enter_observing(GL_COVER_STROKE_PATH_INSTANCED_NV, EFFECT, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -418,9 +450,8 @@ pub unsafe extern "C" fn glCoverStrokePathInstancedNV(
 
 pub unsafe extern "C" fn glCoverStrokePathNV(path: u32, coverMode: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_COVER_STROKE_PATH_NV);
-    let Some(call) = Call::enter(GL_COVER_STROKE_PATH_NV, EFFECT, 8) else {
-        return driver(path, coverMode);
-    };
+    let Some(call) = Call::begin(GL_COVER_STROKE_PATH_NV) else { return driver(path, coverMode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(path, coverMode) };
     call.put(0, path);
     call.put(4, coverMode);
     let call = call.publish();
@@ -430,7 +461,8 @@ pub unsafe extern "C" fn glCoverStrokePathNV(path: u32, coverMode: u32) {
 
 pub unsafe extern "C" fn glCoverageMaskNV(mask: u8) {
     let driver: unsafe extern "C" fn(u8) = driver!(GL_COVERAGE_MASK_NV);
-    let Some(call) = Call::enter(GL_COVERAGE_MASK_NV, EFFECT, 1) else { return driver(mask) };
+    let Some(call) = Call::begin(GL_COVERAGE_MASK_NV) else { return driver(mask) };
+    let Some(call) = call.reserve(EFFECT, 1) else { return driver(mask) };
     call.clear(0);
     call.put(0, mask);
     let call = call.publish();
@@ -440,9 +472,8 @@ pub unsafe extern "C" fn glCoverageMaskNV(mask: u8) {
 
 pub unsafe extern "C" fn glCoverageModulationNV(components: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_COVERAGE_MODULATION_NV);
-    let Some(call) = Call::enter(GL_COVERAGE_MODULATION_NV, EFFECT, 4) else {
-        return driver(components);
-    };
+    let Some(call) = Call::begin(GL_COVERAGE_MODULATION_NV) else { return driver(components) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(components) };
     call.clear(0);
     call.put(0, components);
     let call = call.publish();
@@ -452,11 +483,9 @@ pub unsafe extern "C" fn glCoverageModulationNV(components: u32) {
 
 pub unsafe extern "C" fn glCoverageModulationTableNV(n: i32, v: *const f32) {
     let driver: unsafe extern "C" fn(i32, *const f32) = driver!(GL_COVERAGE_MODULATION_TABLE_NV);
+    let Some(call) = Call::begin(GL_COVERAGE_MODULATION_TABLE_NV) else { return driver(n, v) };
     let reads = [observe::array(v, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_COVERAGE_MODULATION_TABLE_NV, EFFECT, 16, &reads)
-    else {
-        return driver(n, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, v) };
     call.clear(0);
     call.put(0, n);
     call.put(8, v);
@@ -467,9 +496,8 @@ pub unsafe extern "C" fn glCoverageModulationTableNV(n: i32, v: *const f32) {
 
 pub unsafe extern "C" fn glCoverageOperationNV(operation: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_COVERAGE_OPERATION_NV);
-    let Some(call) = Call::enter(GL_COVERAGE_OPERATION_NV, EFFECT, 4) else {
-        return driver(operation);
-    };
+    let Some(call) = Call::begin(GL_COVERAGE_OPERATION_NV) else { return driver(operation) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(operation) };
     call.clear(0);
     call.put(0, operation);
     let call = call.publish();
@@ -479,9 +507,10 @@ pub unsafe extern "C" fn glCoverageOperationNV(operation: u32) {
 
 pub unsafe extern "C" fn glCreatePerfQueryINTEL(queryId: u32, queryHandle: *mut u32) {
     let driver: unsafe extern "C" fn(u32, *mut u32) = driver!(GL_CREATE_PERF_QUERY_INTEL);
-    let Some(call) = Call::enter(GL_CREATE_PERF_QUERY_INTEL, LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_CREATE_PERF_QUERY_INTEL) else {
         return driver(queryId, queryHandle);
     };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(queryId, queryHandle) };
     call.clear(0);
     call.put(0, queryId);
     call.put(8, queryHandle);
@@ -493,9 +522,8 @@ pub unsafe extern "C" fn glCreatePerfQueryINTEL(queryId: u32, queryHandle: *mut 
 
 pub unsafe extern "C" fn glCreateSemaphoresNV(n: i32, semaphores: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_CREATE_SEMAPHORES_NV);
-    let Some(call) = Call::enter(GL_CREATE_SEMAPHORES_NV, LEAVES, 16) else {
-        return driver(n, semaphores);
-    };
+    let Some(call) = Call::begin(GL_CREATE_SEMAPHORES_NV) else { return driver(n, semaphores) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, semaphores) };
     call.clear(0);
     call.put(0, n);
     call.put(8, semaphores);
@@ -507,10 +535,9 @@ pub unsafe extern "C" fn glCreateSemaphoresNV(n: i32, semaphores: *mut u32) {
 
 pub unsafe extern "C" fn glDeleteFencesNV(n: i32, fences: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FENCES_NV);
+    let Some(call) = Call::begin(GL_DELETE_FENCES_NV) else { return driver(n, fences) };
     let reads = [observe::array(fences, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DELETE_FENCES_NV, EFFECT, 16, &reads) else {
-        return driver(n, fences);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, fences) };
     call.clear(0);
     call.put(0, n);
     call.put(8, fences);
@@ -521,7 +548,8 @@ pub unsafe extern "C" fn glDeleteFencesNV(n: i32, fences: *const u32) {
 
 pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_DELETE_PATHS_NV);
-    let Some(call) = Call::enter(GL_DELETE_PATHS_NV, EFFECT, 8) else { return driver(path, range) };
+    let Some(call) = Call::begin(GL_DELETE_PATHS_NV) else { return driver(path, range) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(path, range) };
     call.put(0, path);
     call.put(4, range);
     let call = call.publish();
@@ -531,9 +559,8 @@ pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
 
 pub unsafe extern "C" fn glDeletePerfMonitorsAMD(n: i32, monitors: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_DELETE_PERF_MONITORS_AMD);
-    let Some(call) = Call::enter(GL_DELETE_PERF_MONITORS_AMD, EFFECT | LEAVES, 16) else {
-        return driver(n, monitors);
-    };
+    let Some(call) = Call::begin(GL_DELETE_PERF_MONITORS_AMD) else { return driver(n, monitors) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(n, monitors) };
     call.clear(0);
     call.put(0, n);
     call.put(8, monitors);
@@ -545,9 +572,8 @@ pub unsafe extern "C" fn glDeletePerfMonitorsAMD(n: i32, monitors: *mut u32) {
 
 pub unsafe extern "C" fn glDeletePerfQueryINTEL(queryHandle: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_PERF_QUERY_INTEL);
-    let Some(call) = Call::enter(GL_DELETE_PERF_QUERY_INTEL, EFFECT, 4) else {
-        return driver(queryHandle);
-    };
+    let Some(call) = Call::begin(GL_DELETE_PERF_QUERY_INTEL) else { return driver(queryHandle) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(queryHandle) };
     call.clear(0);
     call.put(0, queryHandle);
     let call = call.publish();
@@ -557,7 +583,8 @@ pub unsafe extern "C" fn glDeletePerfQueryINTEL(queryHandle: u32) {
 
 pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
     let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC_APPLE);
-    let Some(call) = Call::enter(GL_DELETE_SYNC_APPLE, EFFECT, 8) else { return driver(sync) };
+    let Some(call) = Call::begin(GL_DELETE_SYNC_APPLE) else { return driver(sync) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(sync) };
     call.put(0, sync);
     let call = call.publish();
     driver(sync);
@@ -566,8 +593,9 @@ pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
 
 pub unsafe extern "C" fn glDepthRangeArrayfvNV(first: u32, count: i32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_DEPTH_RANGE_ARRAYFV_NV);
+    let Some(call) = Call::begin(GL_DEPTH_RANGE_ARRAYFV_NV) else { return driver(first, count, v) };
     let reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = Call::enter_observing(GL_DEPTH_RANGE_ARRAYFV_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -580,9 +608,8 @@ pub unsafe extern "C" fn glDepthRangeArrayfvNV(first: u32, count: i32, v: *const
 
 pub unsafe extern "C" fn glDepthRangeIndexedfNV(index: u32, n: f32, f: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_DEPTH_RANGE_INDEXEDF_NV);
-    let Some(call) = Call::enter(GL_DEPTH_RANGE_INDEXEDF_NV, EFFECT, 12) else {
-        return driver(index, n, f);
-    };
+    let Some(call) = Call::begin(GL_DEPTH_RANGE_INDEXEDF_NV) else { return driver(index, n, f) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(index, n, f) };
     call.clear(8);
     call.put(0, index);
     call.put(4, n);
@@ -594,9 +621,10 @@ pub unsafe extern "C" fn glDepthRangeIndexedfNV(index: u32, n: f32, f: f32) {
 
 pub unsafe extern "C" fn glDisableDriverControlQCOM(driverControl: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_DRIVER_CONTROL_QCOM);
-    let Some(call) = Call::enter(GL_DISABLE_DRIVER_CONTROL_QCOM, EFFECT, 4) else {
+    let Some(call) = Call::begin(GL_DISABLE_DRIVER_CONTROL_QCOM) else {
         return driver(driverControl);
     };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(driverControl) };
     call.clear(0);
     call.put(0, driverControl);
     let call = call.publish();
@@ -606,7 +634,8 @@ pub unsafe extern "C" fn glDisableDriverControlQCOM(driverControl: u32) {
 
 pub unsafe extern "C" fn glDisableiNV(target: u32, index: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DISABLEI_NV);
-    let Some(call) = Call::enter(GL_DISABLEI_NV, EFFECT, 8) else { return driver(target, index) };
+    let Some(call) = Call::begin(GL_DISABLEI_NV) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -621,9 +650,10 @@ pub unsafe extern "C" fn glDrawArraysInstancedANGLE(
     primcount: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED_ANGLE);
-    let Some(call) = Call::enter(GL_DRAW_ARRAYS_INSTANCED_ANGLE, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_ANGLE) else {
         return driver(mode, first, count, primcount);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, first, count, primcount) };
     call.put(0, mode);
     call.put(4, first);
     call.put(8, count);
@@ -640,9 +670,10 @@ pub unsafe extern "C" fn glDrawArraysInstancedNV(
     primcount: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED_NV);
-    let Some(call) = Call::enter(GL_DRAW_ARRAYS_INSTANCED_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_NV) else {
         return driver(mode, first, count, primcount);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, first, count, primcount) };
     call.put(0, mode);
     call.put(4, first);
     call.put(8, count);
@@ -654,10 +685,9 @@ pub unsafe extern "C" fn glDrawArraysInstancedNV(
 
 pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS_NV);
+    let Some(call) = Call::begin(GL_DRAW_BUFFERS_NV) else { return driver(n, bufs) };
     let reads = [observe::array(bufs, n as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_DRAW_BUFFERS_NV, EFFECT, 16, &reads) else {
-        return driver(n, bufs);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, bufs) };
     call.clear(0);
     call.put(0, n);
     call.put(8, bufs);
@@ -675,7 +705,10 @@ pub unsafe extern "C" fn glDrawElementsInstancedANGLE(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_ANGLE);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_ANGLE, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_ANGLE) else {
+        return driver(mode, count, r#type, indices, primcount);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(mode, count, r#type, indices, primcount);
     };
     call.clear(8);
@@ -699,7 +732,10 @@ pub unsafe extern "C" fn glDrawElementsInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_NV);
-    let Some(call) = Call::enter(GL_DRAW_ELEMENTS_INSTANCED_NV, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_NV) else {
+        return driver(mode, count, r#type, indices, primcount);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(mode, count, r#type, indices, primcount);
     };
     call.clear(8);
@@ -716,9 +752,8 @@ pub unsafe extern "C" fn glDrawElementsInstancedNV(
 
 pub unsafe extern "C" fn glDrawMeshTasksIndirectNV(indirect: isize) {
     let driver: unsafe extern "C" fn(isize) = driver!(GL_DRAW_MESH_TASKS_INDIRECT_NV);
-    let Some(call) = Call::enter(GL_DRAW_MESH_TASKS_INDIRECT_NV, EFFECT, 8) else {
-        return driver(indirect);
-    };
+    let Some(call) = Call::begin(GL_DRAW_MESH_TASKS_INDIRECT_NV) else { return driver(indirect) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(indirect) };
     call.put(0, indirect);
     let call = call.publish();
     driver(indirect);
@@ -727,9 +762,8 @@ pub unsafe extern "C" fn glDrawMeshTasksIndirectNV(indirect: isize) {
 
 pub unsafe extern "C" fn glDrawMeshTasksNV(first: u32, count: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DRAW_MESH_TASKS_NV);
-    let Some(call) = Call::enter(GL_DRAW_MESH_TASKS_NV, EFFECT, 8) else {
-        return driver(first, count);
-    };
+    let Some(call) = Call::begin(GL_DRAW_MESH_TASKS_NV) else { return driver(first, count) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(first, count) };
     call.put(0, first);
     call.put(4, count);
     let call = call.publish();
@@ -752,7 +786,10 @@ pub unsafe extern "C" fn glDrawVkImageNV(
 ) {
     let driver: unsafe extern "C" fn(u64, u32, f32, f32, f32, f32, f32, f32, f32, f32, f32) =
         driver!(GL_DRAW_VK_IMAGE_NV);
-    let Some(call) = Call::enter(GL_DRAW_VK_IMAGE_NV, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_DRAW_VK_IMAGE_NV) else {
+        return driver(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
     };
     call.put(0, vkImage);
@@ -773,9 +810,10 @@ pub unsafe extern "C" fn glDrawVkImageNV(
 
 pub unsafe extern "C" fn glEnableDriverControlQCOM(driverControl: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_DRIVER_CONTROL_QCOM);
-    let Some(call) = Call::enter(GL_ENABLE_DRIVER_CONTROL_QCOM, EFFECT, 4) else {
+    let Some(call) = Call::begin(GL_ENABLE_DRIVER_CONTROL_QCOM) else {
         return driver(driverControl);
     };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(driverControl) };
     call.clear(0);
     call.put(0, driverControl);
     let call = call.publish();
@@ -785,7 +823,8 @@ pub unsafe extern "C" fn glEnableDriverControlQCOM(driverControl: u32) {
 
 pub unsafe extern "C" fn glEnableiNV(target: u32, index: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ENABLEI_NV);
-    let Some(call) = Call::enter(GL_ENABLEI_NV, EFFECT, 8) else { return driver(target, index) };
+    let Some(call) = Call::begin(GL_ENABLEI_NV) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -795,7 +834,8 @@ pub unsafe extern "C" fn glEnableiNV(target: u32, index: u32) {
 
 pub unsafe extern "C" fn glEndConditionalRenderNV() {
     let driver: unsafe extern "C" fn() = driver!(GL_END_CONDITIONAL_RENDER_NV);
-    let Some(call) = Call::enter(GL_END_CONDITIONAL_RENDER_NV, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_END_CONDITIONAL_RENDER_NV) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -803,9 +843,8 @@ pub unsafe extern "C" fn glEndConditionalRenderNV() {
 
 pub unsafe extern "C" fn glEndPerfMonitorAMD(monitor: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_END_PERF_MONITOR_AMD);
-    let Some(call) = Call::enter(GL_END_PERF_MONITOR_AMD, EFFECT, 4) else {
-        return driver(monitor);
-    };
+    let Some(call) = Call::begin(GL_END_PERF_MONITOR_AMD) else { return driver(monitor) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(monitor) };
     call.clear(0);
     call.put(0, monitor);
     let call = call.publish();
@@ -815,9 +854,8 @@ pub unsafe extern "C" fn glEndPerfMonitorAMD(monitor: u32) {
 
 pub unsafe extern "C" fn glEndPerfQueryINTEL(queryHandle: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_END_PERF_QUERY_INTEL);
-    let Some(call) = Call::enter(GL_END_PERF_QUERY_INTEL, EFFECT, 4) else {
-        return driver(queryHandle);
-    };
+    let Some(call) = Call::begin(GL_END_PERF_QUERY_INTEL) else { return driver(queryHandle) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(queryHandle) };
     call.clear(0);
     call.put(0, queryHandle);
     let call = call.publish();
@@ -827,9 +865,8 @@ pub unsafe extern "C" fn glEndPerfQueryINTEL(queryHandle: u32) {
 
 pub unsafe extern "C" fn glEndTilingQCOM(preserveMask: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_END_TILING_QCOM);
-    let Some(call) = Call::enter(GL_END_TILING_QCOM, EFFECT, 4) else {
-        return driver(preserveMask);
-    };
+    let Some(call) = Call::begin(GL_END_TILING_QCOM) else { return driver(preserveMask) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(preserveMask) };
     call.clear(0);
     call.put(0, preserveMask);
     let call = call.publish();
@@ -840,9 +877,10 @@ pub unsafe extern "C" fn glEndTilingQCOM(preserveMask: u32) {
 pub unsafe extern "C" fn glExtGetBufferPointervQCOM(target: u32, params: *mut *mut c_void) {
     let driver: unsafe extern "C" fn(u32, *mut *mut c_void) =
         driver!(GL_EXT_GET_BUFFER_POINTERV_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_BUFFER_POINTERV_QCOM, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_EXT_GET_BUFFER_POINTERV_QCOM) else {
         return driver(target, params);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, params) };
     call.clear(0);
     call.put(0, target);
     call.put(8, params);
@@ -858,7 +896,10 @@ pub unsafe extern "C" fn glExtGetBuffersQCOM(
     numBuffers: *mut i32,
 ) {
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) = driver!(GL_EXT_GET_BUFFERS_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_BUFFERS_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_EXT_GET_BUFFERS_QCOM) else {
+        return driver(buffers, maxBuffers, numBuffers);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(buffers, maxBuffers, numBuffers);
     };
     call.clear(8);
@@ -885,7 +926,10 @@ pub unsafe extern "C" fn glExtGetFramebuffersQCOM(
 ) {
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
         driver!(GL_EXT_GET_FRAMEBUFFERS_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_FRAMEBUFFERS_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_EXT_GET_FRAMEBUFFERS_QCOM) else {
+        return driver(framebuffers, maxFramebuffers, numFramebuffers);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(framebuffers, maxFramebuffers, numFramebuffers);
     };
     call.clear(8);
@@ -913,7 +957,10 @@ pub unsafe extern "C" fn glExtGetProgramBinarySourceQCOM(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *mut c_char, *mut i32) =
         driver!(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM) else {
+        return driver(program, shadertype, source, length);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, shadertype, source, length);
     };
     call.put(0, program);
@@ -931,7 +978,10 @@ pub unsafe extern "C" fn glExtGetProgramsQCOM(
     numPrograms: *mut i32,
 ) {
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) = driver!(GL_EXT_GET_PROGRAMS_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_PROGRAMS_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_EXT_GET_PROGRAMS_QCOM) else {
+        return driver(programs, maxPrograms, numPrograms);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(programs, maxPrograms, numPrograms);
     };
     call.clear(8);
@@ -958,7 +1008,10 @@ pub unsafe extern "C" fn glExtGetRenderbuffersQCOM(
 ) {
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
         driver!(GL_EXT_GET_RENDERBUFFERS_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_RENDERBUFFERS_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_EXT_GET_RENDERBUFFERS_QCOM) else {
+        return driver(renderbuffers, maxRenderbuffers, numRenderbuffers);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(renderbuffers, maxRenderbuffers, numRenderbuffers);
     };
     call.clear(8);
@@ -984,7 +1037,10 @@ pub unsafe extern "C" fn glExtGetShadersQCOM(
     numShaders: *mut i32,
 ) {
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) = driver!(GL_EXT_GET_SHADERS_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_SHADERS_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_EXT_GET_SHADERS_QCOM) else {
+        return driver(shaders, maxShaders, numShaders);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(shaders, maxShaders, numShaders);
     };
     call.clear(8);
@@ -1013,7 +1069,10 @@ pub unsafe extern "C" fn glExtGetTexLevelParameterivQCOM(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u32, *mut i32) =
         driver!(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM) else {
+        return driver(texture, face, level, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(texture, face, level, pname, params);
     };
     call.put(0, texture);
@@ -1053,7 +1112,12 @@ pub unsafe extern "C" fn glExtGetTexSubImageQCOM(
         u32,
         *mut c_void,
     ) = driver!(GL_EXT_GET_TEX_SUB_IMAGE_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_TEX_SUB_IMAGE_QCOM, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_EXT_GET_TEX_SUB_IMAGE_QCOM) else {
+        return driver(
+            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels,
         );
@@ -1080,7 +1144,10 @@ pub unsafe extern "C" fn glExtGetTexturesQCOM(
     numTextures: *mut i32,
 ) {
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) = driver!(GL_EXT_GET_TEXTURES_QCOM);
-    let Some(call) = Call::enter(GL_EXT_GET_TEXTURES_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_EXT_GET_TEXTURES_QCOM) else {
+        return driver(textures, maxTextures, numTextures);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(textures, maxTextures, numTextures);
     };
     call.clear(8);
@@ -1102,9 +1169,8 @@ pub unsafe extern "C" fn glExtGetTexturesQCOM(
 
 pub unsafe extern "C" fn glExtIsProgramBinaryQCOM(program: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_EXT_IS_PROGRAM_BINARY_QCOM);
-    let Some(call) = Call::enter(GL_EXT_IS_PROGRAM_BINARY_QCOM, EFFECT | LEAVES, 4) else {
-        return driver(program);
-    };
+    let Some(call) = Call::begin(GL_EXT_IS_PROGRAM_BINARY_QCOM) else { return driver(program) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(program) };
     call.clear(0);
     call.put(0, program);
     let call = call.publish();
@@ -1116,9 +1182,10 @@ pub unsafe extern "C" fn glExtIsProgramBinaryQCOM(program: u32) -> u8 {
 pub unsafe extern "C" fn glExtTexObjectStateOverrideiQCOM(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) =
         driver!(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM);
-    let Some(call) = Call::enter(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM) else {
         return driver(target, pname, param);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -1135,7 +1202,10 @@ pub unsafe extern "C" fn glExtrapolateTex2DQCOM(
     scaleFactor: f32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, f32) = driver!(GL_EXTRAPOLATE_TEX2D_QCOM);
-    let Some(call) = Call::enter(GL_EXTRAPOLATE_TEX2D_QCOM, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_EXTRAPOLATE_TEX2D_QCOM) else {
+        return driver(src1, src2, output, scaleFactor);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(src1, src2, output, scaleFactor);
     };
     call.put(0, src1);
@@ -1149,9 +1219,8 @@ pub unsafe extern "C" fn glExtrapolateTex2DQCOM(
 
 pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC_APPLE);
-    let Some(call) = Call::enter(GL_FENCE_SYNC_APPLE, LEAVES, 8) else {
-        return driver(condition, flags);
-    };
+    let Some(call) = Call::begin(GL_FENCE_SYNC_APPLE) else { return driver(condition, flags) };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver(condition, flags) };
     call.put(0, condition);
     call.put(4, flags);
     let call = call.publish();
@@ -1162,7 +1231,8 @@ pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_
 
 pub unsafe extern "C" fn glFinishFenceNV(fence: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_FINISH_FENCE_NV);
-    let Some(call) = Call::enter(GL_FINISH_FENCE_NV, LEAVES, 4) else { return driver(fence) };
+    let Some(call) = Call::begin(GL_FINISH_FENCE_NV) else { return driver(fence) };
+    let Some(call) = call.reserve(LEAVES, 4) else { return driver(fence) };
     call.clear(0);
     call.put(0, fence);
     let call = call.publish();
@@ -1172,9 +1242,8 @@ pub unsafe extern "C" fn glFinishFenceNV(fence: u32) {
 
 pub unsafe extern "C" fn glFragmentCoverageColorNV(color: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_FRAGMENT_COVERAGE_COLOR_NV);
-    let Some(call) = Call::enter(GL_FRAGMENT_COVERAGE_COLOR_NV, EFFECT, 4) else {
-        return driver(color);
-    };
+    let Some(call) = Call::begin(GL_FRAGMENT_COVERAGE_COLOR_NV) else { return driver(color) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(color) };
     call.clear(0);
     call.put(0, color);
     let call = call.publish();
@@ -1184,9 +1253,8 @@ pub unsafe extern "C" fn glFragmentCoverageColorNV(color: u32) {
 
 pub unsafe extern "C" fn glFramebufferFetchBarrierQCOM() {
     let driver: unsafe extern "C" fn() = driver!(GL_FRAMEBUFFER_FETCH_BARRIER_QCOM);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_FETCH_BARRIER_QCOM, EFFECT, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_FETCH_BARRIER_QCOM) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -1201,7 +1269,16 @@ pub unsafe extern "C" fn glFramebufferFoveationConfigQCOM(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, *mut u32) =
         driver!(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM) else {
+        return driver(
+            framebuffer,
+            numLayers,
+            focalPointsPerLayer,
+            requestedFeatures,
+            providedFeatures,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(
             framebuffer,
             numLayers,
@@ -1233,7 +1310,10 @@ pub unsafe extern "C" fn glFramebufferFoveationParametersQCOM(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) =
         driver!(GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM) else {
+        return driver(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
     };
     call.put(0, framebuffer);
@@ -1251,9 +1331,10 @@ pub unsafe extern "C" fn glFramebufferFoveationParametersQCOM(
 
 pub unsafe extern "C" fn glFramebufferParameteriMESA(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_FRAMEBUFFER_PARAMETERI_MESA);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_PARAMETERI_MESA, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_PARAMETERI_MESA) else {
         return driver(target, pname, param);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
     call.clear(8);
     call.put(0, target);
     call.put(4, pname);
@@ -1271,10 +1352,11 @@ pub unsafe extern "C" fn glFramebufferSampleLocationsfvNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const f32) =
         driver!(GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV);
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) else {
+        return driver(target, start, count, v);
+    };
     let reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) =
-        Call::enter_observing(GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(target, start, count, v);
     };
     call.clear(8);
@@ -1298,7 +1380,10 @@ pub unsafe extern "C" fn glFramebufferTexture2DDownsampleIMG(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32, i32) =
         driver!(GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG) else {
+        return driver(target, attachment, textarget, texture, level, xscale, yscale);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(target, attachment, textarget, texture, level, xscale, yscale);
     };
     call.clear(24);
@@ -1324,7 +1409,10 @@ pub unsafe extern "C" fn glFramebufferTexture2DMultisampleIMG(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) =
         driver!(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG) else {
+        return driver(target, attachment, textarget, texture, level, samples);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(target, attachment, textarget, texture, level, samples);
     };
     call.put(0, target);
@@ -1349,7 +1437,10 @@ pub unsafe extern "C" fn glFramebufferTextureLayerDownsampleIMG(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) =
         driver!(GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG);
-    let Some(call) = Call::enter(GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG, EFFECT, 28) else {
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG) else {
+        return driver(target, attachment, texture, level, layer, xscale, yscale);
+    };
+    let Some(call) = call.reserve(EFFECT, 28) else {
         return driver(target, attachment, texture, level, layer, xscale, yscale);
     };
     call.clear(24);
@@ -1367,7 +1458,8 @@ pub unsafe extern "C" fn glFramebufferTextureLayerDownsampleIMG(
 
 pub unsafe extern "C" fn glGenFencesNV(n: i32, fences: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FENCES_NV);
-    let Some(call) = Call::enter(GL_GEN_FENCES_NV, LEAVES, 16) else { return driver(n, fences) };
+    let Some(call) = Call::begin(GL_GEN_FENCES_NV) else { return driver(n, fences) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, fences) };
     call.clear(0);
     call.put(0, n);
     call.put(8, fences);
@@ -1379,7 +1471,8 @@ pub unsafe extern "C" fn glGenFencesNV(n: i32, fences: *mut u32) {
 
 pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
     let driver: unsafe extern "C" fn(i32) -> u32 = driver!(GL_GEN_PATHS_NV);
-    let Some(call) = Call::enter(GL_GEN_PATHS_NV, LEAVES, 4) else { return driver(range) };
+    let Some(call) = Call::begin(GL_GEN_PATHS_NV) else { return driver(range) };
+    let Some(call) = call.reserve(LEAVES, 4) else { return driver(range) };
     call.clear(0);
     call.put(0, range);
     let call = call.publish();
@@ -1390,9 +1483,8 @@ pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
 
 pub unsafe extern "C" fn glGenPerfMonitorsAMD(n: i32, monitors: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PERF_MONITORS_AMD);
-    let Some(call) = Call::enter(GL_GEN_PERF_MONITORS_AMD, LEAVES, 16) else {
-        return driver(n, monitors);
-    };
+    let Some(call) = Call::begin(GL_GEN_PERF_MONITORS_AMD) else { return driver(n, monitors) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, monitors) };
     call.clear(0);
     call.put(0, n);
     call.put(8, monitors);
@@ -1404,9 +1496,10 @@ pub unsafe extern "C" fn glGenPerfMonitorsAMD(n: i32, monitors: *mut u32) {
 
 pub unsafe extern "C" fn glGetCoverageModulationTableNV(bufSize: i32, v: *mut f32) {
     let driver: unsafe extern "C" fn(i32, *mut f32) = driver!(GL_GET_COVERAGE_MODULATION_TABLE_NV);
-    let Some(call) = Call::enter(GL_GET_COVERAGE_MODULATION_TABLE_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_GET_COVERAGE_MODULATION_TABLE_NV) else {
         return driver(bufSize, v);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(bufSize, v) };
     call.clear(0);
     call.put(0, bufSize);
     call.put(8, v);
@@ -1423,7 +1516,10 @@ pub unsafe extern "C" fn glGetDriverControlStringQCOM(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_DRIVER_CONTROL_STRING_QCOM);
-    let Some(call) = Call::enter(GL_GET_DRIVER_CONTROL_STRING_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_DRIVER_CONTROL_STRING_QCOM) else {
+        return driver(driverControl, bufSize, length, driverControlString);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(driverControl, bufSize, length, driverControlString);
     };
     call.put(0, driverControl);
@@ -1446,7 +1542,10 @@ pub unsafe extern "C" fn glGetDriverControlsQCOM(
 ) {
     let driver: unsafe extern "C" fn(*mut i32, i32, *mut u32) =
         driver!(GL_GET_DRIVER_CONTROLS_QCOM);
-    let Some(call) = Call::enter(GL_GET_DRIVER_CONTROLS_QCOM, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_DRIVER_CONTROLS_QCOM) else {
+        return driver(num, size, driverControls);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(num, size, driverControls);
     };
     call.clear(8);
@@ -1468,9 +1567,8 @@ pub unsafe extern "C" fn glGetDriverControlsQCOM(
 
 pub unsafe extern "C" fn glGetFenceivNV(fence: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_FENCEIV_NV);
-    let Some(call) = Call::enter(GL_GET_FENCEIV_NV, LEAVES, 16) else {
-        return driver(fence, pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_FENCEIV_NV) else { return driver(fence, pname, params) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver(fence, pname, params) };
     call.put(0, fence);
     call.put(4, pname);
     call.put(8, params);
@@ -1482,9 +1580,8 @@ pub unsafe extern "C" fn glGetFenceivNV(fence: u32, pname: u32, params: *mut i32
 
 pub unsafe extern "C" fn glGetFirstPerfQueryIdINTEL(queryId: *mut u32) {
     let driver: unsafe extern "C" fn(*mut u32) = driver!(GL_GET_FIRST_PERF_QUERY_ID_INTEL);
-    let Some(call) = Call::enter(GL_GET_FIRST_PERF_QUERY_ID_INTEL, EFFECT | LEAVES, 8) else {
-        return driver(queryId);
-    };
+    let Some(call) = Call::begin(GL_GET_FIRST_PERF_QUERY_ID_INTEL) else { return driver(queryId) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(queryId) };
     call.put(0, queryId);
     let call = call.publish();
     driver(queryId);
@@ -1494,9 +1591,8 @@ pub unsafe extern "C" fn glGetFirstPerfQueryIdINTEL(queryId: *mut u32) {
 
 pub unsafe extern "C" fn glGetFloati_vNV(target: u32, index: u32, data: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_FLOATI_V_NV);
-    let Some(call) = Call::enter(GL_GET_FLOATI_V_NV, EFFECT | LEAVES, 16) else {
-        return driver(target, index, data);
-    };
+    let Some(call) = Call::begin(GL_GET_FLOATI_V_NV) else { return driver(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
@@ -1513,7 +1609,10 @@ pub unsafe extern "C" fn glGetFramebufferParameterivMESA(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         driver!(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA);
-    let Some(call) = Call::enter(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA) else {
+        return driver(target, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1534,7 +1633,10 @@ pub unsafe extern "C" fn glGetImageHandleNV(
 ) -> u64 {
     let driver: unsafe extern "C" fn(u32, i32, u8, i32, u32) -> u64 =
         driver!(GL_GET_IMAGE_HANDLE_NV);
-    let Some(call) = Call::enter(GL_GET_IMAGE_HANDLE_NV, EFFECT | LEAVES, 20) else {
+    let Some(call) = Call::begin(GL_GET_IMAGE_HANDLE_NV) else {
+        return driver(texture, level, layered, layer, format);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
         return driver(texture, level, layered, layer, format);
     };
     call.clear(8);
@@ -1552,9 +1654,8 @@ pub unsafe extern "C" fn glGetImageHandleNV(
 
 pub unsafe extern "C" fn glGetInteger64vAPPLE(pname: u32, params: *mut i64) {
     let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_APPLE);
-    let Some(call) = Call::enter(GL_GET_INTEGER64V_APPLE, EFFECT | LEAVES, 16) else {
-        return driver(pname, params);
-    };
+    let Some(call) = Call::begin(GL_GET_INTEGER64V_APPLE) else { return driver(pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, params) };
     call.clear(0);
     call.put(0, pname);
     call.put(8, params);
@@ -1574,7 +1675,10 @@ pub unsafe extern "C" fn glGetInternalformatSampleivNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, *mut i32) =
         driver!(GL_GET_INTERNALFORMAT_SAMPLEIV_NV);
-    let Some(call) = Call::enter(GL_GET_INTERNALFORMAT_SAMPLEIV_NV, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_INTERNALFORMAT_SAMPLEIV_NV) else {
+        return driver(target, internalformat, samples, pname, count, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(target, internalformat, samples, pname, count, params);
     };
     call.clear(16);
@@ -1599,7 +1703,10 @@ pub unsafe extern "C" fn glGetMemoryObjectDetachedResourcesuivNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, i32, *mut u32) =
         driver!(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV);
-    let Some(call) = Call::enter(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV) else {
+        return driver(memory, pname, first, count, params);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(memory, pname, first, count, params);
     };
     call.put(0, memory);
@@ -1614,9 +1721,10 @@ pub unsafe extern "C" fn glGetMemoryObjectDetachedResourcesuivNV(
 
 pub unsafe extern "C" fn glGetNextPerfQueryIdINTEL(queryId: u32, nextQueryId: *mut u32) {
     let driver: unsafe extern "C" fn(u32, *mut u32) = driver!(GL_GET_NEXT_PERF_QUERY_ID_INTEL);
-    let Some(call) = Call::enter(GL_GET_NEXT_PERF_QUERY_ID_INTEL, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_NEXT_PERF_QUERY_ID_INTEL) else {
         return driver(queryId, nextQueryId);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(queryId, nextQueryId) };
     call.clear(0);
     call.put(0, queryId);
     call.put(8, nextQueryId);
@@ -1628,9 +1736,8 @@ pub unsafe extern "C" fn glGetNextPerfQueryIdINTEL(queryId: u32, nextQueryId: *m
 
 pub unsafe extern "C" fn glGetPathCommandsNV(path: u32, commands: *mut u8) {
     let driver: unsafe extern "C" fn(u32, *mut u8) = driver!(GL_GET_PATH_COMMANDS_NV);
-    let Some(call) = Call::enter(GL_GET_PATH_COMMANDS_NV, EFFECT, 16) else {
-        return driver(path, commands);
-    };
+    let Some(call) = Call::begin(GL_GET_PATH_COMMANDS_NV) else { return driver(path, commands) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, commands) };
     call.clear(0);
     call.put(0, path);
     call.put(8, commands);
@@ -1641,9 +1748,8 @@ pub unsafe extern "C" fn glGetPathCommandsNV(path: u32, commands: *mut u8) {
 
 pub unsafe extern "C" fn glGetPathCoordsNV(path: u32, coords: *mut f32) {
     let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_PATH_COORDS_NV);
-    let Some(call) = Call::enter(GL_GET_PATH_COORDS_NV, EFFECT, 16) else {
-        return driver(path, coords);
-    };
+    let Some(call) = Call::begin(GL_GET_PATH_COORDS_NV) else { return driver(path, coords) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, coords) };
     call.clear(0);
     call.put(0, path);
     call.put(8, coords);
@@ -1654,9 +1760,8 @@ pub unsafe extern "C" fn glGetPathCoordsNV(path: u32, coords: *mut f32) {
 
 pub unsafe extern "C" fn glGetPathDashArrayNV(path: u32, dashArray: *mut f32) {
     let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_PATH_DASH_ARRAY_NV);
-    let Some(call) = Call::enter(GL_GET_PATH_DASH_ARRAY_NV, EFFECT, 16) else {
-        return driver(path, dashArray);
-    };
+    let Some(call) = Call::begin(GL_GET_PATH_DASH_ARRAY_NV) else { return driver(path, dashArray) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, dashArray) };
     call.clear(0);
     call.put(0, path);
     call.put(8, dashArray);
@@ -1667,7 +1772,10 @@ pub unsafe extern "C" fn glGetPathDashArrayNV(path: u32, dashArray: *mut f32) {
 
 pub unsafe extern "C" fn glGetPathLengthNV(path: u32, startSegment: i32, numSegments: i32) -> f32 {
     let driver: unsafe extern "C" fn(u32, i32, i32) -> f32 = driver!(GL_GET_PATH_LENGTH_NV);
-    let Some(call) = Call::enter(GL_GET_PATH_LENGTH_NV, EFFECT | LEAVES, 12) else {
+    let Some(call) = Call::begin(GL_GET_PATH_LENGTH_NV) else {
+        return driver(path, startSegment, numSegments);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else {
         return driver(path, startSegment, numSegments);
     };
     call.clear(8);
@@ -1689,7 +1797,10 @@ pub unsafe extern "C" fn glGetPathMetricRangeNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, i32, *mut f32) =
         driver!(GL_GET_PATH_METRIC_RANGE_NV);
-    let Some(call) = Call::enter(GL_GET_PATH_METRIC_RANGE_NV, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_GET_PATH_METRIC_RANGE_NV) else {
+        return driver(metricQueryMask, firstPathName, numPaths, stride, metrics);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(metricQueryMask, firstPathName, numPaths, stride, metrics);
     };
     call.put(0, metricQueryMask);
@@ -1713,7 +1824,10 @@ pub unsafe extern "C" fn glGetPathMetricsNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, i32, *mut f32) =
         driver!(GL_GET_PATH_METRICS_NV);
-    let Some(call) = Call::enter(GL_GET_PATH_METRICS_NV, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_GET_PATH_METRICS_NV) else {
+        return driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
     };
     call.clear(8);
@@ -1731,9 +1845,10 @@ pub unsafe extern "C" fn glGetPathMetricsNV(
 
 pub unsafe extern "C" fn glGetPathParameterfvNV(path: u32, pname: u32, value: *mut f32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_PATH_PARAMETERFV_NV);
-    let Some(call) = Call::enter(GL_GET_PATH_PARAMETERFV_NV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_PATH_PARAMETERFV_NV) else {
         return driver(path, pname, value);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(path, pname, value) };
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
@@ -1745,9 +1860,10 @@ pub unsafe extern "C" fn glGetPathParameterfvNV(path: u32, pname: u32, value: *m
 
 pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PATH_PARAMETERIV_NV);
-    let Some(call) = Call::enter(GL_GET_PATH_PARAMETERIV_NV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_PATH_PARAMETERIV_NV) else {
         return driver(path, pname, value);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(path, pname, value) };
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
@@ -1770,7 +1886,20 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, f32, f32, u32, *mut f32) =
         driver!(GL_GET_PATH_SPACING_NV);
-    let Some(call) = Call::enter(GL_GET_PATH_SPACING_NV, EFFECT, 48) else {
+    let Some(call) = Call::begin(GL_GET_PATH_SPACING_NV) else {
+        return driver(
+            pathListMode,
+            numPaths,
+            pathNameType,
+            paths,
+            pathBase,
+            advanceScale,
+            kerningScale,
+            transformType,
+            returnedSpacing,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 48) else {
         return driver(
             pathListMode,
             numPaths,
@@ -1834,7 +1963,22 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
         *mut u32,
         *mut u64,
     ) = driver!(GL_GET_PERF_COUNTER_INFO_INTEL);
-    let Some(call) = Call::enter(GL_GET_PERF_COUNTER_INFO_INTEL, EFFECT | LEAVES, 80) else {
+    let Some(call) = Call::begin(GL_GET_PERF_COUNTER_INFO_INTEL) else {
+        return driver(
+            queryId,
+            counterId,
+            counterNameLength,
+            counterName,
+            counterDescLength,
+            counterDesc,
+            counterOffset,
+            counterDataSize,
+            counterTypeEnum,
+            counterDataTypeEnum,
+            rawCounterMaxValue,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 80) else {
         return driver(
             queryId,
             counterId,
@@ -1897,7 +2041,10 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut u32, *mut i32) =
         driver!(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD);
-    let Some(call) = Call::enter(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD) else {
+        return driver(monitor, pname, dataSize, data, bytesWritten);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(monitor, pname, dataSize, data, bytesWritten);
     };
     call.clear(8);
@@ -1921,9 +2068,10 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterInfoAMD(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut c_void) =
         driver!(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD);
-    let Some(call) = Call::enter(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD) else {
         return driver(group, counter, pname, data);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(group, counter, pname, data) };
     call.clear(8);
     call.put(0, group);
     call.put(4, counter);
@@ -1943,8 +2091,10 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterStringAMD(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD);
-    let Some(call) = Call::enter(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD, EFFECT | LEAVES, 32)
-    else {
+    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD) else {
+        return driver(group, counter, bufSize, length, counterString);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(group, counter, bufSize, length, counterString);
     };
     call.clear(8);
@@ -1969,7 +2119,10 @@ pub unsafe extern "C" fn glGetPerfMonitorCountersAMD(
 ) {
     let driver: unsafe extern "C" fn(u32, *mut i32, *mut i32, i32, *mut u32) =
         driver!(GL_GET_PERF_MONITOR_COUNTERS_AMD);
-    let Some(call) = Call::enter(GL_GET_PERF_MONITOR_COUNTERS_AMD, EFFECT | LEAVES, 40) else {
+    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTERS_AMD) else {
+        return driver(group, numCounters, maxActiveCounters, counterSize, counters);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
         return driver(group, numCounters, maxActiveCounters, counterSize, counters);
     };
     call.clear(0);
@@ -2001,7 +2154,10 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupStringAMD(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_PERF_MONITOR_GROUP_STRING_AMD);
-    let Some(call) = Call::enter(GL_GET_PERF_MONITOR_GROUP_STRING_AMD, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_GROUP_STRING_AMD) else {
+        return driver(group, bufSize, length, groupString);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(group, bufSize, length, groupString);
     };
     call.put(0, group);
@@ -2022,7 +2178,10 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupsAMD(
 ) {
     let driver: unsafe extern "C" fn(*mut i32, i32, *mut u32) =
         driver!(GL_GET_PERF_MONITOR_GROUPS_AMD);
-    let Some(call) = Call::enter(GL_GET_PERF_MONITOR_GROUPS_AMD, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_GROUPS_AMD) else {
+        return driver(numGroups, groupsSize, groups);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(numGroups, groupsSize, groups);
     };
     call.clear(8);
@@ -2051,7 +2210,10 @@ pub unsafe extern "C" fn glGetPerfQueryDataINTEL(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut c_void, *mut u32) =
         driver!(GL_GET_PERF_QUERY_DATA_INTEL);
-    let Some(call) = Call::enter(GL_GET_PERF_QUERY_DATA_INTEL, EFFECT | LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_PERF_QUERY_DATA_INTEL) else {
+        return driver(queryHandle, flags, dataSize, data, bytesWritten);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
         return driver(queryHandle, flags, dataSize, data, bytesWritten);
     };
     call.clear(8);
@@ -2069,10 +2231,11 @@ pub unsafe extern "C" fn glGetPerfQueryDataINTEL(
 pub unsafe extern "C" fn glGetPerfQueryIdByNameINTEL(queryName: *mut c_char, queryId: *mut u32) {
     let driver: unsafe extern "C" fn(*mut c_char, *mut u32) =
         driver!(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL);
+    let Some(call) = Call::begin(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL) else {
+        return driver(queryName, queryId);
+    };
     let reads = [observe::c_string(queryName)];
-    let Some(call) =
-        Call::enter_observing(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL, EFFECT | LEAVES, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
         return driver(queryName, queryId);
     };
     call.put(0, queryName);
@@ -2101,7 +2264,18 @@ pub unsafe extern "C" fn glGetPerfQueryInfoINTEL(
         *mut u32,
         *mut u32,
     ) = driver!(GL_GET_PERF_QUERY_INFO_INTEL);
-    let Some(call) = Call::enter(GL_GET_PERF_QUERY_INFO_INTEL, EFFECT | LEAVES, 48) else {
+    let Some(call) = Call::begin(GL_GET_PERF_QUERY_INFO_INTEL) else {
+        return driver(
+            queryId,
+            queryNameLength,
+            queryName,
+            dataSize,
+            noCounters,
+            noInstances,
+            capsMask,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
         return driver(
             queryId,
             queryNameLength,
@@ -2143,10 +2317,11 @@ pub unsafe extern "C" fn glGetProgramResourcefvNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut f32) =
         driver!(GL_GET_PROGRAM_RESOURCEFV_NV);
+    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCEFV_NV) else {
+        return driver(program, programInterface, index, propCount, props, count, length, params);
+    };
     let reads = [observe::array(props, propCount as i64, 4)];
-    let Some(call) =
-        Call::enter_observing(GL_GET_PROGRAM_RESOURCEFV_NV, EFFECT | LEAVES, 48, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &reads) else {
         return driver(program, programInterface, index, propCount, props, count, length, params);
     };
     call.clear(24);
@@ -2173,7 +2348,10 @@ pub unsafe extern "C" fn glGetProgramResourcefvNV(
 
 pub unsafe extern "C" fn glGetSemaphoreParameterivNV(semaphore: u32, pname: u32, params: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_SEMAPHORE_PARAMETERIV_NV);
-    let Some(call) = Call::enter(GL_GET_SEMAPHORE_PARAMETERIV_NV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SEMAPHORE_PARAMETERIV_NV) else {
+        return driver(semaphore, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(semaphore, pname, params);
     };
     call.put(0, semaphore);
@@ -2188,7 +2366,10 @@ pub unsafe extern "C" fn glGetSemaphoreParameterivNV(semaphore: u32, pname: u32,
 pub unsafe extern "C" fn glGetShadingRateImagePaletteNV(viewport: u32, entry: u32, rate: *mut u32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         driver!(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV);
-    let Some(call) = Call::enter(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV) else {
+        return driver(viewport, entry, rate);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
         return driver(viewport, entry, rate);
     };
     call.put(0, viewport);
@@ -2208,8 +2389,10 @@ pub unsafe extern "C" fn glGetShadingRateSampleLocationivNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         driver!(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV);
-    let Some(call) = Call::enter(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV, EFFECT | LEAVES, 24)
-    else {
+    let Some(call) = Call::begin(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV) else {
+        return driver(rate, samples, index, location);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(rate, samples, index, location);
     };
     call.clear(8);
@@ -2232,7 +2415,10 @@ pub unsafe extern "C" fn glGetSyncivAPPLE(
 ) {
     let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
         driver!(GL_GET_SYNCIV_APPLE);
-    let Some(call) = Call::enter(GL_GET_SYNCIV_APPLE, LEAVES, 32) else {
+    let Some(call) = Call::begin(GL_GET_SYNCIV_APPLE) else {
+        return driver(sync, pname, count, length, values);
+    };
+    let Some(call) = call.reserve(LEAVES, 32) else {
         return driver(sync, pname, count, length, values);
     };
     call.put(0, sync);
@@ -2255,9 +2441,8 @@ pub unsafe extern "C" fn glGetSyncivAPPLE(
 
 pub unsafe extern "C" fn glGetTextureHandleIMG(texture: u32) -> u64 {
     let driver: unsafe extern "C" fn(u32) -> u64 = driver!(GL_GET_TEXTURE_HANDLE_IMG);
-    let Some(call) = Call::enter(GL_GET_TEXTURE_HANDLE_IMG, EFFECT | LEAVES, 4) else {
-        return driver(texture);
-    };
+    let Some(call) = Call::begin(GL_GET_TEXTURE_HANDLE_IMG) else { return driver(texture) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(texture) };
     call.clear(0);
     call.put(0, texture);
     let call = call.publish();
@@ -2268,9 +2453,8 @@ pub unsafe extern "C" fn glGetTextureHandleIMG(texture: u32) -> u64 {
 
 pub unsafe extern "C" fn glGetTextureHandleNV(texture: u32) -> u64 {
     let driver: unsafe extern "C" fn(u32) -> u64 = driver!(GL_GET_TEXTURE_HANDLE_NV);
-    let Some(call) = Call::enter(GL_GET_TEXTURE_HANDLE_NV, EFFECT | LEAVES, 4) else {
-        return driver(texture);
-    };
+    let Some(call) = Call::begin(GL_GET_TEXTURE_HANDLE_NV) else { return driver(texture) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(texture) };
     call.clear(0);
     call.put(0, texture);
     let call = call.publish();
@@ -2281,9 +2465,10 @@ pub unsafe extern "C" fn glGetTextureHandleNV(texture: u32) -> u64 {
 
 pub unsafe extern "C" fn glGetTextureSamplerHandleIMG(texture: u32, sampler: u32) -> u64 {
     let driver: unsafe extern "C" fn(u32, u32) -> u64 = driver!(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG);
-    let Some(call) = Call::enter(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG, EFFECT | LEAVES, 8) else {
+    let Some(call) = Call::begin(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG) else {
         return driver(texture, sampler);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(texture, sampler) };
     call.put(0, texture);
     call.put(4, sampler);
     let call = call.publish();
@@ -2294,9 +2479,10 @@ pub unsafe extern "C" fn glGetTextureSamplerHandleIMG(texture: u32, sampler: u32
 
 pub unsafe extern "C" fn glGetTextureSamplerHandleNV(texture: u32, sampler: u32) -> u64 {
     let driver: unsafe extern "C" fn(u32, u32) -> u64 = driver!(GL_GET_TEXTURE_SAMPLER_HANDLE_NV);
-    let Some(call) = Call::enter(GL_GET_TEXTURE_SAMPLER_HANDLE_NV, EFFECT | LEAVES, 8) else {
+    let Some(call) = Call::begin(GL_GET_TEXTURE_SAMPLER_HANDLE_NV) else {
         return driver(texture, sampler);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(texture, sampler) };
     call.put(0, texture);
     call.put(4, sampler);
     let call = call.publish();
@@ -2313,7 +2499,10 @@ pub unsafe extern "C" fn glGetTranslatedShaderSourceANGLE(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         driver!(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE);
-    let Some(call) = Call::enter(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE, EFFECT | LEAVES, 24) else {
+    let Some(call) = Call::begin(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE) else {
+        return driver(shader, bufSize, length, source);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(shader, bufSize, length, source);
     };
     call.put(0, shader);
@@ -2328,9 +2517,10 @@ pub unsafe extern "C" fn glGetTranslatedShaderSourceANGLE(
 
 pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params: *mut i64) {
     let driver: unsafe extern "C" fn(u32, i32, *mut i64) = driver!(GL_GET_UNIFORMI64V_NV);
-    let Some(call) = Call::enter(GL_GET_UNIFORMI64V_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_GET_UNIFORMI64V_NV) else {
         return driver(program, location, params);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, params) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, params);
@@ -2342,9 +2532,9 @@ pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params:
 pub unsafe extern "C" fn glGetVkProcAddrNV(name: *const c_char) -> *mut c_void {
     let driver: unsafe extern "C" fn(*const c_char) -> *mut c_void =
         driver!(GL_GET_VK_PROC_ADDR_NV);
+    let Some(call) = Call::begin(GL_GET_VK_PROC_ADDR_NV) else { return driver(name) };
     let reads = [observe::c_string(name)];
-    let Some(call) = Call::enter_observing(GL_GET_VK_PROC_ADDR_NV, EFFECT | LEAVES, 8, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 8, &reads) else {
         return driver(name);
     };
     call.put(0, name);
@@ -2361,7 +2551,10 @@ pub unsafe extern "C" fn glInterpolatePathsNV(
     weight: f32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, f32) = driver!(GL_INTERPOLATE_PATHS_NV);
-    let Some(call) = Call::enter(GL_INTERPOLATE_PATHS_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_INTERPOLATE_PATHS_NV) else {
+        return driver(resultPath, pathA, pathB, weight);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(resultPath, pathA, pathB, weight);
     };
     call.put(0, resultPath);
@@ -2375,9 +2568,8 @@ pub unsafe extern "C" fn glInterpolatePathsNV(
 
 pub unsafe extern "C" fn glIsEnablediNV(target: u32, index: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32, u32) -> u8 = driver!(GL_IS_ENABLEDI_NV);
-    let Some(call) = Call::enter(GL_IS_ENABLEDI_NV, EFFECT | LEAVES, 8) else {
-        return driver(target, index);
-    };
+    let Some(call) = Call::begin(GL_IS_ENABLEDI_NV) else { return driver(target, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
@@ -2388,7 +2580,8 @@ pub unsafe extern "C" fn glIsEnablediNV(target: u32, index: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsFenceNV(fence: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_FENCE_NV);
-    let Some(call) = Call::enter(GL_IS_FENCE_NV, EFFECT | LEAVES, 4) else { return driver(fence) };
+    let Some(call) = Call::begin(GL_IS_FENCE_NV) else { return driver(fence) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(fence) };
     call.clear(0);
     call.put(0, fence);
     let call = call.publish();
@@ -2399,9 +2592,8 @@ pub unsafe extern "C" fn glIsFenceNV(fence: u32) -> u8 {
 
 pub unsafe extern "C" fn glIsImageHandleResidentNV(handle: u64) -> u8 {
     let driver: unsafe extern "C" fn(u64) -> u8 = driver!(GL_IS_IMAGE_HANDLE_RESIDENT_NV);
-    let Some(call) = Call::enter(GL_IS_IMAGE_HANDLE_RESIDENT_NV, EFFECT | LEAVES, 8) else {
-        return driver(handle);
-    };
+    let Some(call) = Call::begin(GL_IS_IMAGE_HANDLE_RESIDENT_NV) else { return driver(handle) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(handle) };
     call.put(0, handle);
     let call = call.publish();
     let result = driver(handle);
@@ -2411,7 +2603,8 @@ pub unsafe extern "C" fn glIsImageHandleResidentNV(handle: u64) -> u8 {
 
 pub unsafe extern "C" fn glIsPathNV(path: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_PATH_NV);
-    let Some(call) = Call::enter(GL_IS_PATH_NV, EFFECT | LEAVES, 4) else { return driver(path) };
+    let Some(call) = Call::begin(GL_IS_PATH_NV) else { return driver(path) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(path) };
     call.clear(0);
     call.put(0, path);
     let call = call.publish();
@@ -2423,9 +2616,10 @@ pub unsafe extern "C" fn glIsPathNV(path: u32) -> u8 {
 pub unsafe extern "C" fn glIsPointInFillPathNV(path: u32, mask: u32, x: f32, y: f32) -> u8 {
     let driver: unsafe extern "C" fn(u32, u32, f32, f32) -> u8 =
         driver!(GL_IS_POINT_IN_FILL_PATH_NV);
-    let Some(call) = Call::enter(GL_IS_POINT_IN_FILL_PATH_NV, EFFECT | LEAVES, 16) else {
+    let Some(call) = Call::begin(GL_IS_POINT_IN_FILL_PATH_NV) else {
         return driver(path, mask, x, y);
     };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(path, mask, x, y) };
     call.put(0, path);
     call.put(4, mask);
     call.put(8, x);
@@ -2438,9 +2632,8 @@ pub unsafe extern "C" fn glIsPointInFillPathNV(path: u32, mask: u32, x: f32, y: 
 
 pub unsafe extern "C" fn glIsPointInStrokePathNV(path: u32, x: f32, y: f32) -> u8 {
     let driver: unsafe extern "C" fn(u32, f32, f32) -> u8 = driver!(GL_IS_POINT_IN_STROKE_PATH_NV);
-    let Some(call) = Call::enter(GL_IS_POINT_IN_STROKE_PATH_NV, EFFECT | LEAVES, 12) else {
-        return driver(path, x, y);
-    };
+    let Some(call) = Call::begin(GL_IS_POINT_IN_STROKE_PATH_NV) else { return driver(path, x, y) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(path, x, y) };
     call.clear(8);
     call.put(0, path);
     call.put(4, x);
@@ -2453,7 +2646,8 @@ pub unsafe extern "C" fn glIsPointInStrokePathNV(path: u32, x: f32, y: f32) -> u
 
 pub unsafe extern "C" fn glIsSyncAPPLE(sync: *mut c_void) -> u8 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u8 = driver!(GL_IS_SYNC_APPLE);
-    let Some(call) = Call::enter(GL_IS_SYNC_APPLE, EFFECT | LEAVES, 8) else { return driver(sync) };
+    let Some(call) = Call::begin(GL_IS_SYNC_APPLE) else { return driver(sync) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
     call.put(0, sync);
     let call = call.publish();
     let result = driver(sync);
@@ -2463,9 +2657,8 @@ pub unsafe extern "C" fn glIsSyncAPPLE(sync: *mut c_void) -> u8 {
 
 pub unsafe extern "C" fn glIsTextureHandleResidentNV(handle: u64) -> u8 {
     let driver: unsafe extern "C" fn(u64) -> u8 = driver!(GL_IS_TEXTURE_HANDLE_RESIDENT_NV);
-    let Some(call) = Call::enter(GL_IS_TEXTURE_HANDLE_RESIDENT_NV, EFFECT | LEAVES, 8) else {
-        return driver(handle);
-    };
+    let Some(call) = Call::begin(GL_IS_TEXTURE_HANDLE_RESIDENT_NV) else { return driver(handle) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(handle) };
     call.put(0, handle);
     let call = call.publish();
     let result = driver(handle);
@@ -2475,9 +2668,10 @@ pub unsafe extern "C" fn glIsTextureHandleResidentNV(handle: u64) -> u8 {
 
 pub unsafe extern "C" fn glMakeImageHandleNonResidentNV(handle: u64) {
     let driver: unsafe extern "C" fn(u64) = driver!(GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV);
-    let Some(call) = Call::enter(GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV) else {
         return driver(handle);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(handle) };
     call.put(0, handle);
     let call = call.publish();
     driver(handle);
@@ -2486,9 +2680,10 @@ pub unsafe extern "C" fn glMakeImageHandleNonResidentNV(handle: u64) {
 
 pub unsafe extern "C" fn glMakeImageHandleResidentNV(handle: u64, access: u32) {
     let driver: unsafe extern "C" fn(u64, u32) = driver!(GL_MAKE_IMAGE_HANDLE_RESIDENT_NV);
-    let Some(call) = Call::enter(GL_MAKE_IMAGE_HANDLE_RESIDENT_NV, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_MAKE_IMAGE_HANDLE_RESIDENT_NV) else {
         return driver(handle, access);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(handle, access) };
     call.clear(8);
     call.put(0, handle);
     call.put(8, access);
@@ -2499,9 +2694,10 @@ pub unsafe extern "C" fn glMakeImageHandleResidentNV(handle: u64, access: u32) {
 
 pub unsafe extern "C" fn glMakeTextureHandleNonResidentNV(handle: u64) {
     let driver: unsafe extern "C" fn(u64) = driver!(GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV);
-    let Some(call) = Call::enter(GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV) else {
         return driver(handle);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(handle) };
     call.put(0, handle);
     let call = call.publish();
     driver(handle);
@@ -2510,9 +2706,8 @@ pub unsafe extern "C" fn glMakeTextureHandleNonResidentNV(handle: u64) {
 
 pub unsafe extern "C" fn glMakeTextureHandleResidentNV(handle: u64) {
     let driver: unsafe extern "C" fn(u64) = driver!(GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV);
-    let Some(call) = Call::enter(GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV, EFFECT, 8) else {
-        return driver(handle);
-    };
+    let Some(call) = Call::begin(GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV) else { return driver(handle) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(handle) };
     call.put(0, handle);
     let call = call.publish();
     driver(handle);
@@ -2530,7 +2725,10 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) =
         driver!(GL_MATRIX_FRUSTUM_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_FRUSTUM_EXT, EFFECT, 56) else {
+    let Some(call) = Call::begin(GL_MATRIX_FRUSTUM_EXT) else {
+        return driver(mode, left, right, bottom, top, zNear, zFar);
+    };
+    let Some(call) = call.reserve(EFFECT, 56) else {
         return driver(mode, left, right, bottom, top, zNear, zFar);
     };
     call.clear(0);
@@ -2548,8 +2746,9 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(
 
 pub unsafe extern "C" fn glMatrixLoad3x2fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD3X2F_NV);
+    let Some(call) = Call::begin(GL_MATRIX_LOAD3X2F_NV) else { return driver(matrixMode, m) };
     let reads = [observe::array(m, 6, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_LOAD3X2F_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2562,8 +2761,9 @@ pub unsafe extern "C" fn glMatrixLoad3x2fNV(matrixMode: u32, m: *const f32) {
 
 pub unsafe extern "C" fn glMatrixLoad3x3fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD3X3F_NV);
+    let Some(call) = Call::begin(GL_MATRIX_LOAD3X3F_NV) else { return driver(matrixMode, m) };
     let reads = [observe::array(m, 9, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_LOAD3X3F_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2576,9 +2776,8 @@ pub unsafe extern "C" fn glMatrixLoad3x3fNV(matrixMode: u32, m: *const f32) {
 
 pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_LOAD_IDENTITY_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_LOAD_IDENTITY_EXT, EFFECT, 4) else {
-        return driver(mode);
-    };
+    let Some(call) = Call::begin(GL_MATRIX_LOAD_IDENTITY_EXT) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -2588,9 +2787,11 @@ pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
 
 pub unsafe extern "C" fn glMatrixLoadTranspose3x3fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD_TRANSPOSE3X3F_NV);
+    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSE3X3F_NV) else {
+        return driver(matrixMode, m);
+    };
     let reads = [observe::array(m, 9, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_LOAD_TRANSPOSE3X3F_NV, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2603,11 +2804,9 @@ pub unsafe extern "C" fn glMatrixLoadTranspose3x3fNV(matrixMode: u32, m: *const 
 
 pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
     let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_LOAD_TRANSPOSED_EXT);
+    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSED_EXT) else { return driver(mode, m) };
     let reads = [observe::array(m, 16, 8)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_LOAD_TRANSPOSED_EXT, EFFECT, 16, &reads)
-    else {
-        return driver(mode, m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2618,11 +2817,9 @@ pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
 
 pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD_TRANSPOSEF_EXT);
+    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSEF_EXT) else { return driver(mode, m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_LOAD_TRANSPOSEF_EXT, EFFECT, 16, &reads)
-    else {
-        return driver(mode, m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2633,10 +2830,9 @@ pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
 
 pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
     let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_LOADD_EXT);
+    let Some(call) = Call::begin(GL_MATRIX_LOADD_EXT) else { return driver(mode, m) };
     let reads = [observe::array(m, 16, 8)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_LOADD_EXT, EFFECT, 16, &reads) else {
-        return driver(mode, m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2647,10 +2843,9 @@ pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
 
 pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOADF_EXT);
+    let Some(call) = Call::begin(GL_MATRIX_LOADF_EXT) else { return driver(mode, m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_LOADF_EXT, EFFECT, 16, &reads) else {
-        return driver(mode, m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2661,8 +2856,9 @@ pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
 
 pub unsafe extern "C" fn glMatrixMult3x2fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT3X2F_NV);
+    let Some(call) = Call::begin(GL_MATRIX_MULT3X2F_NV) else { return driver(matrixMode, m) };
     let reads = [observe::array(m, 6, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_MULT3X2F_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2675,8 +2871,9 @@ pub unsafe extern "C" fn glMatrixMult3x2fNV(matrixMode: u32, m: *const f32) {
 
 pub unsafe extern "C" fn glMatrixMult3x3fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT3X3F_NV);
+    let Some(call) = Call::begin(GL_MATRIX_MULT3X3F_NV) else { return driver(matrixMode, m) };
     let reads = [observe::array(m, 9, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_MULT3X3F_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2689,9 +2886,11 @@ pub unsafe extern "C" fn glMatrixMult3x3fNV(matrixMode: u32, m: *const f32) {
 
 pub unsafe extern "C" fn glMatrixMultTranspose3x3fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT_TRANSPOSE3X3F_NV);
+    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSE3X3F_NV) else {
+        return driver(matrixMode, m);
+    };
     let reads = [observe::array(m, 9, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_MULT_TRANSPOSE3X3F_NV, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2704,11 +2903,9 @@ pub unsafe extern "C" fn glMatrixMultTranspose3x3fNV(matrixMode: u32, m: *const 
 
 pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
     let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_MULT_TRANSPOSED_EXT);
+    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSED_EXT) else { return driver(mode, m) };
     let reads = [observe::array(m, 16, 8)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_MULT_TRANSPOSED_EXT, EFFECT, 16, &reads)
-    else {
-        return driver(mode, m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2719,11 +2916,9 @@ pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
 
 pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT_TRANSPOSEF_EXT);
+    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSEF_EXT) else { return driver(mode, m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_MULT_TRANSPOSEF_EXT, EFFECT, 16, &reads)
-    else {
-        return driver(mode, m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2734,10 +2929,9 @@ pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
 
 pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
     let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_MULTD_EXT);
+    let Some(call) = Call::begin(GL_MATRIX_MULTD_EXT) else { return driver(mode, m) };
     let reads = [observe::array(m, 16, 8)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_MULTD_EXT, EFFECT, 16, &reads) else {
-        return driver(mode, m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2748,10 +2942,9 @@ pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
 
 pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULTF_EXT);
+    let Some(call) = Call::begin(GL_MATRIX_MULTF_EXT) else { return driver(mode, m) };
     let reads = [observe::array(m, 16, 4)];
-    let Some(call) = Call::enter_observing(GL_MATRIX_MULTF_EXT, EFFECT, 16, &reads) else {
-        return driver(mode, m);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2771,7 +2964,10 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) =
         driver!(GL_MATRIX_ORTHO_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_ORTHO_EXT, EFFECT, 56) else {
+    let Some(call) = Call::begin(GL_MATRIX_ORTHO_EXT) else {
+        return driver(mode, left, right, bottom, top, zNear, zFar);
+    };
+    let Some(call) = call.reserve(EFFECT, 56) else {
         return driver(mode, left, right, bottom, top, zNear, zFar);
     };
     call.clear(0);
@@ -2789,7 +2985,8 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(
 
 pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_POP_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_POP_EXT, EFFECT, 4) else { return driver(mode) };
+    let Some(call) = Call::begin(GL_MATRIX_POP_EXT) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -2799,7 +2996,8 @@ pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
 
 pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_PUSH_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_PUSH_EXT, EFFECT, 4) else { return driver(mode) };
+    let Some(call) = Call::begin(GL_MATRIX_PUSH_EXT) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -2809,9 +3007,10 @@ pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
 
 pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f64, z: f64) {
     let driver: unsafe extern "C" fn(u32, f64, f64, f64, f64) = driver!(GL_MATRIX_ROTATED_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_ROTATED_EXT, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_MATRIX_ROTATED_EXT) else {
         return driver(mode, angle, x, y, z);
     };
+    let Some(call) = call.reserve(EFFECT, 40) else { return driver(mode, angle, x, y, z) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, angle);
@@ -2825,9 +3024,10 @@ pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f6
 
 pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_MATRIX_ROTATEF_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_ROTATEF_EXT, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_MATRIX_ROTATEF_EXT) else {
         return driver(mode, angle, x, y, z);
     };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(mode, angle, x, y, z) };
     call.clear(16);
     call.put(0, mode);
     call.put(4, angle);
@@ -2841,9 +3041,8 @@ pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f3
 
 pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
     let driver: unsafe extern "C" fn(u32, f64, f64, f64) = driver!(GL_MATRIX_SCALED_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_SCALED_EXT, EFFECT, 32) else {
-        return driver(mode, x, y, z);
-    };
+    let Some(call) = Call::begin(GL_MATRIX_SCALED_EXT) else { return driver(mode, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver(mode, x, y, z) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, x);
@@ -2856,9 +3055,8 @@ pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
 
 pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32) = driver!(GL_MATRIX_SCALEF_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_SCALEF_EXT, EFFECT, 16) else {
-        return driver(mode, x, y, z);
-    };
+    let Some(call) = Call::begin(GL_MATRIX_SCALEF_EXT) else { return driver(mode, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, x, y, z) };
     call.put(0, mode);
     call.put(4, x);
     call.put(8, y);
@@ -2870,9 +3068,8 @@ pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
 
 pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64) {
     let driver: unsafe extern "C" fn(u32, f64, f64, f64) = driver!(GL_MATRIX_TRANSLATED_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_TRANSLATED_EXT, EFFECT, 32) else {
-        return driver(mode, x, y, z);
-    };
+    let Some(call) = Call::begin(GL_MATRIX_TRANSLATED_EXT) else { return driver(mode, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver(mode, x, y, z) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, x);
@@ -2885,9 +3082,8 @@ pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64
 
 pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32) = driver!(GL_MATRIX_TRANSLATEF_EXT);
-    let Some(call) = Call::enter(GL_MATRIX_TRANSLATEF_EXT, EFFECT, 16) else {
-        return driver(mode, x, y, z);
-    };
+    let Some(call) = Call::begin(GL_MATRIX_TRANSLATEF_EXT) else { return driver(mode, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, x, y, z) };
     call.put(0, mode);
     call.put(4, x);
     call.put(8, y);
@@ -2899,9 +3095,8 @@ pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32
 
 pub unsafe extern "C" fn glMaxActiveShaderCoresARM(count: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MAX_ACTIVE_SHADER_CORES_ARM);
-    let Some(call) = Call::enter(GL_MAX_ACTIVE_SHADER_CORES_ARM, EFFECT, 4) else {
-        return driver(count);
-    };
+    let Some(call) = Call::begin(GL_MAX_ACTIVE_SHADER_CORES_ARM) else { return driver(count) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(count) };
     call.clear(0);
     call.put(0, count);
     let call = call.publish();
@@ -2917,7 +3112,10 @@ pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectCountNV(
 ) {
     let driver: unsafe extern "C" fn(isize, isize, i32, i32) =
         driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV);
-    let Some(call) = Call::enter(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV) else {
+        return driver(indirect, drawcount, maxdrawcount, stride);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(indirect, drawcount, maxdrawcount, stride);
     };
     call.put(0, indirect);
@@ -2936,9 +3134,10 @@ pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectNV(
 ) {
     let driver: unsafe extern "C" fn(isize, i32, i32) =
         driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV);
-    let Some(call) = Call::enter(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV) else {
         return driver(indirect, drawcount, stride);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(indirect, drawcount, stride) };
     call.put(0, indirect);
     call.put(8, drawcount);
     call.put(12, stride);
@@ -2949,9 +3148,10 @@ pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectNV(
 
 pub unsafe extern "C" fn glNamedBufferAttachMemoryNV(buffer: u32, memory: u32, offset: u64) {
     let driver: unsafe extern "C" fn(u32, u32, u64) = driver!(GL_NAMED_BUFFER_ATTACH_MEMORY_NV);
-    let Some(call) = Call::enter(GL_NAMED_BUFFER_ATTACH_MEMORY_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_NAMED_BUFFER_ATTACH_MEMORY_NV) else {
         return driver(buffer, memory, offset);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(buffer, memory, offset) };
     call.put(0, buffer);
     call.put(4, memory);
     call.put(8, offset);
@@ -2970,7 +3170,10 @@ pub unsafe extern "C" fn glNamedBufferPageCommitmentMemNV(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) =
         driver!(GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV);
-    let Some(call) = Call::enter(GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV, EFFECT, 41) else {
+    let Some(call) = Call::begin(GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV) else {
+        return driver(buffer, offset, size, memory, memOffset, commit);
+    };
+    let Some(call) = call.reserve(EFFECT, 41) else {
         return driver(buffer, offset, size, memory, memOffset, commit);
     };
     call.clear(0);
@@ -2995,10 +3198,11 @@ pub unsafe extern "C" fn glNamedFramebufferSampleLocationsfvNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const f32) =
         driver!(GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV);
+    let Some(call) = Call::begin(GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) else {
+        return driver(framebuffer, start, count, v);
+    };
     let reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) =
-        Call::enter_observing(GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(framebuffer, start, count, v);
     };
     call.clear(8);
@@ -3021,9 +3225,10 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleAdvancedAMD(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) =
         driver!(GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD);
-    let Some(call) =
-        Call::enter(GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD, EFFECT, 24)
-    else {
+    let Some(call) = Call::begin(GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD) else {
+        return driver(renderbuffer, samples, storageSamples, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(renderbuffer, samples, storageSamples, internalformat, width, height);
     };
     call.put(0, renderbuffer);
@@ -3047,8 +3252,11 @@ pub unsafe extern "C" fn glPathCommandsNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const u8, i32, u32, *const c_void) =
         driver!(GL_PATH_COMMANDS_NV);
+    let Some(call) = Call::begin(GL_PATH_COMMANDS_NV) else {
+        return driver(path, numCommands, commands, numCoords, coordType, coords);
+    };
     let reads = [observe::array(commands, numCommands as i64, 1)];
-    let Some(call) = Call::enter_observing(GL_PATH_COMMANDS_NV, EFFECT, 32, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
         return driver(path, numCommands, commands, numCoords, coordType, coords);
     };
     call.put(0, path);
@@ -3069,7 +3277,10 @@ pub unsafe extern "C" fn glPathCoordsNV(
     coords: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void) = driver!(GL_PATH_COORDS_NV);
-    let Some(call) = Call::enter(GL_PATH_COORDS_NV, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PATH_COORDS_NV) else {
+        return driver(path, numCoords, coordType, coords);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(path, numCoords, coordType, coords);
     };
     call.clear(8);
@@ -3084,9 +3295,8 @@ pub unsafe extern "C" fn glPathCoordsNV(
 
 pub unsafe extern "C" fn glPathCoverDepthFuncNV(func: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_PATH_COVER_DEPTH_FUNC_NV);
-    let Some(call) = Call::enter(GL_PATH_COVER_DEPTH_FUNC_NV, EFFECT, 4) else {
-        return driver(func);
-    };
+    let Some(call) = Call::begin(GL_PATH_COVER_DEPTH_FUNC_NV) else { return driver(func) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(func) };
     call.clear(0);
     call.put(0, func);
     let call = call.publish();
@@ -3096,8 +3306,11 @@ pub unsafe extern "C" fn glPathCoverDepthFuncNV(func: u32) {
 
 pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_PATH_DASH_ARRAY_NV);
+    let Some(call) = Call::begin(GL_PATH_DASH_ARRAY_NV) else {
+        return driver(path, dashCount, dashArray);
+    };
     let reads = [observe::array(dashArray, dashCount as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_PATH_DASH_ARRAY_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(path, dashCount, dashArray);
     };
     call.put(0, path);
@@ -3120,7 +3333,19 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, f32) -> u32 =
         driver!(GL_PATH_GLYPH_INDEX_ARRAY_NV);
-    let Some(call) = Call::enter(GL_PATH_GLYPH_INDEX_ARRAY_NV, EFFECT | LEAVES, 36) else {
+    let Some(call) = Call::begin(GL_PATH_GLYPH_INDEX_ARRAY_NV) else {
+        return driver(
+            firstPathName,
+            fontTarget,
+            fontName,
+            fontStyle,
+            firstGlyphIndex,
+            numGlyphs,
+            pathParameterTemplate,
+            emScale,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 36) else {
         return driver(
             firstPathName,
             fontTarget,
@@ -3166,7 +3391,17 @@ pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(u32, *const c_void, u32, u32, f32, *mut u32) -> u32 =
         driver!(GL_PATH_GLYPH_INDEX_RANGE_NV);
-    let Some(call) = Call::enter(GL_PATH_GLYPH_INDEX_RANGE_NV, EFFECT | LEAVES, 40) else {
+    let Some(call) = Call::begin(GL_PATH_GLYPH_INDEX_RANGE_NV) else {
+        return driver(
+            fontTarget,
+            fontName,
+            fontStyle,
+            pathParameterTemplate,
+            emScale,
+            baseAndCount,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
         return driver(
             fontTarget,
             fontName,
@@ -3205,7 +3440,20 @@ pub unsafe extern "C" fn glPathGlyphRangeNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, u32, f32) =
         driver!(GL_PATH_GLYPH_RANGE_NV);
-    let Some(call) = Call::enter(GL_PATH_GLYPH_RANGE_NV, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_PATH_GLYPH_RANGE_NV) else {
+        return driver(
+            firstPathName,
+            fontTarget,
+            fontName,
+            fontStyle,
+            firstGlyph,
+            numGlyphs,
+            handleMissingGlyphs,
+            pathParameterTemplate,
+            emScale,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
         return driver(
             firstPathName,
             fontTarget,
@@ -3266,7 +3514,21 @@ pub unsafe extern "C" fn glPathGlyphsNV(
         u32,
         f32,
     ) = driver!(GL_PATH_GLYPHS_NV);
-    let Some(call) = Call::enter(GL_PATH_GLYPHS_NV, EFFECT, 52) else {
+    let Some(call) = Call::begin(GL_PATH_GLYPHS_NV) else {
+        return driver(
+            firstPathName,
+            fontTarget,
+            fontName,
+            fontStyle,
+            numGlyphs,
+            r#type,
+            charcodes,
+            handleMissingGlyphs,
+            pathParameterTemplate,
+            emScale,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 52) else {
         return driver(
             firstPathName,
             fontTarget,
@@ -3330,7 +3592,20 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
         u32,
         f32,
     ) -> u32 = driver!(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV);
-    let Some(call) = Call::enter(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV, EFFECT | LEAVES, 44) else {
+    let Some(call) = Call::begin(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV) else {
+        return driver(
+            firstPathName,
+            fontTarget,
+            fontSize,
+            fontData,
+            faceIndex,
+            firstGlyphIndex,
+            numGlyphs,
+            pathParameterTemplate,
+            emScale,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 44) else {
         return driver(
             firstPathName,
             fontTarget,
@@ -3371,9 +3646,8 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
 
 pub unsafe extern "C" fn glPathParameterfNV(path: u32, pname: u32, value: f32) {
     let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_PATH_PARAMETERF_NV);
-    let Some(call) = Call::enter(GL_PATH_PARAMETERF_NV, EFFECT, 12) else {
-        return driver(path, pname, value);
-    };
+    let Some(call) = Call::begin(GL_PATH_PARAMETERF_NV) else { return driver(path, pname, value) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(path, pname, value) };
     call.clear(8);
     call.put(0, path);
     call.put(4, pname);
@@ -3385,9 +3659,8 @@ pub unsafe extern "C" fn glPathParameterfNV(path: u32, pname: u32, value: f32) {
 
 pub unsafe extern "C" fn glPathParameterfvNV(path: u32, pname: u32, value: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_PATH_PARAMETERFV_NV);
-    let Some(call) = Call::enter(GL_PATH_PARAMETERFV_NV, EFFECT, 16) else {
-        return driver(path, pname, value);
-    };
+    let Some(call) = Call::begin(GL_PATH_PARAMETERFV_NV) else { return driver(path, pname, value) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, pname, value) };
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
@@ -3398,9 +3671,8 @@ pub unsafe extern "C" fn glPathParameterfvNV(path: u32, pname: u32, value: *cons
 
 pub unsafe extern "C" fn glPathParameteriNV(path: u32, pname: u32, value: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_PATH_PARAMETERI_NV);
-    let Some(call) = Call::enter(GL_PATH_PARAMETERI_NV, EFFECT, 12) else {
-        return driver(path, pname, value);
-    };
+    let Some(call) = Call::begin(GL_PATH_PARAMETERI_NV) else { return driver(path, pname, value) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(path, pname, value) };
     call.clear(8);
     call.put(0, path);
     call.put(4, pname);
@@ -3412,9 +3684,8 @@ pub unsafe extern "C" fn glPathParameteriNV(path: u32, pname: u32, value: i32) {
 
 pub unsafe extern "C" fn glPathParameterivNV(path: u32, pname: u32, value: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_PATH_PARAMETERIV_NV);
-    let Some(call) = Call::enter(GL_PATH_PARAMETERIV_NV, EFFECT, 16) else {
-        return driver(path, pname, value);
-    };
+    let Some(call) = Call::begin(GL_PATH_PARAMETERIV_NV) else { return driver(path, pname, value) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, pname, value) };
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
@@ -3425,9 +3696,10 @@ pub unsafe extern "C" fn glPathParameterivNV(path: u32, pname: u32, value: *cons
 
 pub unsafe extern "C" fn glPathStencilDepthOffsetNV(factor: f32, units: f32) {
     let driver: unsafe extern "C" fn(f32, f32) = driver!(GL_PATH_STENCIL_DEPTH_OFFSET_NV);
-    let Some(call) = Call::enter(GL_PATH_STENCIL_DEPTH_OFFSET_NV, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_PATH_STENCIL_DEPTH_OFFSET_NV) else {
         return driver(factor, units);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(factor, units) };
     call.put(0, factor);
     call.put(4, units);
     let call = call.publish();
@@ -3437,9 +3709,8 @@ pub unsafe extern "C" fn glPathStencilDepthOffsetNV(factor: f32, units: f32) {
 
 pub unsafe extern "C" fn glPathStencilFuncNV(func: u32, r#ref: i32, mask: u32) {
     let driver: unsafe extern "C" fn(u32, i32, u32) = driver!(GL_PATH_STENCIL_FUNC_NV);
-    let Some(call) = Call::enter(GL_PATH_STENCIL_FUNC_NV, EFFECT, 12) else {
-        return driver(func, r#ref, mask);
-    };
+    let Some(call) = Call::begin(GL_PATH_STENCIL_FUNC_NV) else { return driver(func, r#ref, mask) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(func, r#ref, mask) };
     call.clear(8);
     call.put(0, func);
     call.put(4, r#ref);
@@ -3456,8 +3727,11 @@ pub unsafe extern "C" fn glPathStringNV(
     pathString: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_void) = driver!(GL_PATH_STRING_NV);
+    let Some(call) = Call::begin(GL_PATH_STRING_NV) else {
+        return driver(path, format, length, pathString);
+    };
     let reads = [observe::array(pathString, length as i64, 1)];
-    let Some(call) = Call::enter_observing(GL_PATH_STRING_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(path, format, length, pathString);
     };
     call.clear(8);
@@ -3482,8 +3756,20 @@ pub unsafe extern "C" fn glPathSubCommandsNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, *const u8, i32, u32, *const c_void) =
         driver!(GL_PATH_SUB_COMMANDS_NV);
+    let Some(call) = Call::begin(GL_PATH_SUB_COMMANDS_NV) else {
+        return driver(
+            path,
+            commandStart,
+            commandsToDelete,
+            numCommands,
+            commands,
+            numCoords,
+            coordType,
+            coords,
+        );
+    };
     let reads = [observe::array(commands, numCommands as i64, 1)];
-    let Some(call) = Call::enter_observing(GL_PATH_SUB_COMMANDS_NV, EFFECT, 40, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
         return driver(
             path,
             commandStart,
@@ -3526,7 +3812,10 @@ pub unsafe extern "C" fn glPathSubCoordsNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u32, *const c_void) =
         driver!(GL_PATH_SUB_COORDS_NV);
-    let Some(call) = Call::enter(GL_PATH_SUB_COORDS_NV, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PATH_SUB_COORDS_NV) else {
+        return driver(path, coordStart, numCoords, coordType, coords);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(path, coordStart, numCoords, coordType, coords);
     };
     call.put(0, path);
@@ -3559,7 +3848,10 @@ pub unsafe extern "C" fn glPointAlongPathNV(
         *mut f32,
         *mut f32,
     ) -> u8 = driver!(GL_POINT_ALONG_PATH_NV);
-    let Some(call) = Call::enter(GL_POINT_ALONG_PATH_NV, EFFECT | LEAVES, 48) else {
+    let Some(call) = Call::begin(GL_POINT_ALONG_PATH_NV) else {
+        return driver(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
         return driver(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
     };
     call.put(0, path);
@@ -3584,7 +3876,8 @@ pub unsafe extern "C" fn glPointAlongPathNV(
 
 pub unsafe extern "C" fn glPolygonModeNV(face: u32, mode: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_POLYGON_MODE_NV);
-    let Some(call) = Call::enter(GL_POLYGON_MODE_NV, EFFECT, 8) else { return driver(face, mode) };
+    let Some(call) = Call::begin(GL_POLYGON_MODE_NV) else { return driver(face, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(face, mode) };
     call.put(0, face);
     call.put(4, mode);
     let call = call.publish();
@@ -3601,7 +3894,10 @@ pub unsafe extern "C" fn glProgramPathFragmentInputGenNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const f32) =
         driver!(GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV) else {
+        return driver(program, location, genMode, components, coeffs);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, genMode, components, coeffs);
     };
     call.put(0, program);
@@ -3616,9 +3912,10 @@ pub unsafe extern "C" fn glProgramPathFragmentInputGenNV(
 
 pub unsafe extern "C" fn glProgramUniform1i64NV(program: u32, location: i32, x: i64) {
     let driver: unsafe extern "C" fn(u32, i32, i64) = driver!(GL_PROGRAM_UNIFORM1I64_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1I64_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I64_NV) else {
         return driver(program, location, x);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, x) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -3635,8 +3932,11 @@ pub unsafe extern "C" fn glProgramUniform1i64vNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
         driver!(GL_PROGRAM_UNIFORM1I64V_NV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I64V_NV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1I64V_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3651,9 +3951,10 @@ pub unsafe extern "C" fn glProgramUniform1i64vNV(
 
 pub unsafe extern "C" fn glProgramUniform1ui64NV(program: u32, location: i32, x: u64) {
     let driver: unsafe extern "C" fn(u32, i32, u64) = driver!(GL_PROGRAM_UNIFORM1UI64_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM1UI64_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI64_NV) else {
         return driver(program, location, x);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, x) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -3670,8 +3971,11 @@ pub unsafe extern "C" fn glProgramUniform1ui64vNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
         driver!(GL_PROGRAM_UNIFORM1UI64V_NV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI64V_NV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM1UI64V_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3686,9 +3990,10 @@ pub unsafe extern "C" fn glProgramUniform1ui64vNV(
 
 pub unsafe extern "C" fn glProgramUniform2i64NV(program: u32, location: i32, x: i64, y: i64) {
     let driver: unsafe extern "C" fn(u32, i32, i64, i64) = driver!(GL_PROGRAM_UNIFORM2I64_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM2I64_NV, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I64_NV) else {
         return driver(program, location, x, y);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(program, location, x, y) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -3706,8 +4011,11 @@ pub unsafe extern "C" fn glProgramUniform2i64vNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
         driver!(GL_PROGRAM_UNIFORM2I64V_NV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I64V_NV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2I64V_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3722,9 +4030,10 @@ pub unsafe extern "C" fn glProgramUniform2i64vNV(
 
 pub unsafe extern "C" fn glProgramUniform2ui64NV(program: u32, location: i32, x: u64, y: u64) {
     let driver: unsafe extern "C" fn(u32, i32, u64, u64) = driver!(GL_PROGRAM_UNIFORM2UI64_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM2UI64_NV, EFFECT, 24) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI64_NV) else {
         return driver(program, location, x, y);
     };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(program, location, x, y) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -3742,8 +4051,11 @@ pub unsafe extern "C" fn glProgramUniform2ui64vNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
         driver!(GL_PROGRAM_UNIFORM2UI64V_NV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI64V_NV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM2UI64V_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3764,9 +4076,10 @@ pub unsafe extern "C" fn glProgramUniform3i64NV(
     z: i64,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i64, i64, i64) = driver!(GL_PROGRAM_UNIFORM3I64_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3I64_NV, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I64_NV) else {
         return driver(program, location, x, y, z);
     };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver(program, location, x, y, z) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -3785,8 +4098,11 @@ pub unsafe extern "C" fn glProgramUniform3i64vNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
         driver!(GL_PROGRAM_UNIFORM3I64V_NV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I64V_NV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3I64V_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3807,9 +4123,10 @@ pub unsafe extern "C" fn glProgramUniform3ui64NV(
     z: u64,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u64, u64, u64) = driver!(GL_PROGRAM_UNIFORM3UI64_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM3UI64_NV, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI64_NV) else {
         return driver(program, location, x, y, z);
     };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver(program, location, x, y, z) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -3828,8 +4145,11 @@ pub unsafe extern "C" fn glProgramUniform3ui64vNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
         driver!(GL_PROGRAM_UNIFORM3UI64V_NV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI64V_NV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM3UI64V_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3852,9 +4172,10 @@ pub unsafe extern "C" fn glProgramUniform4i64NV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i64, i64, i64, i64) =
         driver!(GL_PROGRAM_UNIFORM4I64_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM4I64_NV, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I64_NV) else {
         return driver(program, location, x, y, z, w);
     };
+    let Some(call) = call.reserve(EFFECT, 40) else { return driver(program, location, x, y, z, w) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -3874,8 +4195,11 @@ pub unsafe extern "C" fn glProgramUniform4i64vNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
         driver!(GL_PROGRAM_UNIFORM4I64V_NV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I64V_NV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4I64V_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3898,9 +4222,10 @@ pub unsafe extern "C" fn glProgramUniform4ui64NV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u64, u64, u64, u64) =
         driver!(GL_PROGRAM_UNIFORM4UI64_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM4UI64_NV, EFFECT, 40) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI64_NV) else {
         return driver(program, location, x, y, z, w);
     };
+    let Some(call) = call.reserve(EFFECT, 40) else { return driver(program, location, x, y, z, w) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -3920,8 +4245,11 @@ pub unsafe extern "C" fn glProgramUniform4ui64vNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
         driver!(GL_PROGRAM_UNIFORM4UI64V_NV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI64V_NV) else {
+        return driver(program, location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM4UI64V_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3936,9 +4264,10 @@ pub unsafe extern "C" fn glProgramUniform4ui64vNV(
 
 pub unsafe extern "C" fn glProgramUniformHandleui64IMG(program: u32, location: i32, value: u64) {
     let driver: unsafe extern "C" fn(u32, i32, u64) = driver!(GL_PROGRAM_UNIFORM_HANDLEUI64_IMG);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM_HANDLEUI64_IMG, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64_IMG) else {
         return driver(program, location, value);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, value) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, value);
@@ -3949,9 +4278,10 @@ pub unsafe extern "C" fn glProgramUniformHandleui64IMG(program: u32, location: i
 
 pub unsafe extern "C" fn glProgramUniformHandleui64NV(program: u32, location: i32, value: u64) {
     let driver: unsafe extern "C" fn(u32, i32, u64) = driver!(GL_PROGRAM_UNIFORM_HANDLEUI64_NV);
-    let Some(call) = Call::enter(GL_PROGRAM_UNIFORM_HANDLEUI64_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64_NV) else {
         return driver(program, location, value);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, value) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, value);
@@ -3968,9 +4298,11 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vIMG(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
         driver!(GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG) else {
+        return driver(program, location, count, values);
+    };
     let reads = [observe::array(values, count as i64, 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, values);
     };
     call.clear(8);
@@ -3991,9 +4323,11 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
         driver!(GL_PROGRAM_UNIFORM_HANDLEUI64V_NV);
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64V_NV) else {
+        return driver(program, location, count, values);
+    };
     let reads = [observe::array(values, count as i64, 8)];
-    let Some(call) = Call::enter_observing(GL_PROGRAM_UNIFORM_HANDLEUI64V_NV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(program, location, count, values);
     };
     call.clear(8);
@@ -4008,7 +4342,8 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vNV(
 
 pub unsafe extern "C" fn glReadBufferNV(mode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_READ_BUFFER_NV);
-    let Some(call) = Call::enter(GL_READ_BUFFER_NV, EFFECT, 4) else { return driver(mode) };
+    let Some(call) = Call::begin(GL_READ_BUFFER_NV) else { return driver(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
     call.clear(0);
     call.put(0, mode);
     let call = call.publish();
@@ -4025,7 +4360,10 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE);
-    let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE) else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
     call.clear(16);
@@ -4048,7 +4386,10 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE);
-    let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE) else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
     call.clear(16);
@@ -4072,8 +4413,10 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAdvancedAMD(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD);
-    let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD, EFFECT, 24)
-    else {
+    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD) else {
+        return driver(target, samples, storageSamples, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(target, samples, storageSamples, internalformat, width, height);
     };
     call.put(0, target);
@@ -4096,7 +4439,10 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG);
-    let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG) else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
     call.clear(16);
@@ -4119,7 +4465,10 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV);
-    let Some(call) = Call::enter(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV) else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(target, samples, internalformat, width, height);
     };
     call.clear(16);
@@ -4135,9 +4484,10 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
 
 pub unsafe extern "C" fn glResetMemoryObjectParameterNV(memory: u32, pname: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_RESET_MEMORY_OBJECT_PARAMETER_NV);
-    let Some(call) = Call::enter(GL_RESET_MEMORY_OBJECT_PARAMETER_NV, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_RESET_MEMORY_OBJECT_PARAMETER_NV) else {
         return driver(memory, pname);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(memory, pname) };
     call.put(0, memory);
     call.put(4, pname);
     let call = call.publish();
@@ -4147,7 +4497,8 @@ pub unsafe extern "C" fn glResetMemoryObjectParameterNV(memory: u32, pname: u32)
 
 pub unsafe extern "C" fn glResolveDepthValuesNV() {
     let driver: unsafe extern "C" fn() = driver!(GL_RESOLVE_DEPTH_VALUES_NV);
-    let Some(call) = Call::enter(GL_RESOLVE_DEPTH_VALUES_NV, EFFECT, 0) else { return driver() };
+    let Some(call) = Call::begin(GL_RESOLVE_DEPTH_VALUES_NV) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -4155,9 +4506,8 @@ pub unsafe extern "C" fn glResolveDepthValuesNV() {
 
 pub unsafe extern "C" fn glResolveMultisampleFramebufferAPPLE() {
     let driver: unsafe extern "C" fn() = driver!(GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE);
-    let Some(call) = Call::enter(GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE, EFFECT, 0) else {
-        return driver();
-    };
+    let Some(call) = Call::begin(GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
     let call = call.publish();
     driver();
     call.finish();
@@ -4165,8 +4515,9 @@ pub unsafe extern "C" fn glResolveMultisampleFramebufferAPPLE() {
 
 pub unsafe extern "C" fn glScissorArrayvNV(first: u32, count: i32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_SCISSOR_ARRAYV_NV);
+    let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_NV) else { return driver(first, count, v) };
     let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_SCISSOR_ARRAYV_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -4180,9 +4531,11 @@ pub unsafe extern "C" fn glScissorArrayvNV(first: u32, count: i32, v: *const i32
 pub unsafe extern "C" fn glScissorExclusiveArrayvNV(first: u32, count: i32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, i32, *const i32) =
         driver!(GL_SCISSOR_EXCLUSIVE_ARRAYV_NV);
+    let Some(call) = Call::begin(GL_SCISSOR_EXCLUSIVE_ARRAYV_NV) else {
+        return driver(first, count, v);
+    };
     let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_SCISSOR_EXCLUSIVE_ARRAYV_NV, EFFECT, 16, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -4195,9 +4548,10 @@ pub unsafe extern "C" fn glScissorExclusiveArrayvNV(first: u32, count: i32, v: *
 
 pub unsafe extern "C" fn glScissorExclusiveNV(x: i32, y: i32, width: i32, height: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_SCISSOR_EXCLUSIVE_NV);
-    let Some(call) = Call::enter(GL_SCISSOR_EXCLUSIVE_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_SCISSOR_EXCLUSIVE_NV) else {
         return driver(x, y, width, height);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(x, y, width, height) };
     call.put(0, x);
     call.put(4, y);
     call.put(8, width);
@@ -4215,7 +4569,10 @@ pub unsafe extern "C" fn glScissorIndexedNV(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_SCISSOR_INDEXED_NV);
-    let Some(call) = Call::enter(GL_SCISSOR_INDEXED_NV, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_SCISSOR_INDEXED_NV) else {
+        return driver(index, left, bottom, width, height);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(index, left, bottom, width, height);
     };
     call.clear(16);
@@ -4231,10 +4588,9 @@ pub unsafe extern "C" fn glScissorIndexedNV(
 
 pub unsafe extern "C" fn glScissorIndexedvNV(index: u32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_SCISSOR_INDEXEDV_NV);
+    let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_NV) else { return driver(index, v) };
     let reads = [observe::array(v, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_SCISSOR_INDEXEDV_NV, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -4252,9 +4608,11 @@ pub unsafe extern "C" fn glSelectPerfMonitorCountersAMD(
 ) {
     let driver: unsafe extern "C" fn(u32, u8, u32, i32, *mut u32) =
         driver!(GL_SELECT_PERF_MONITOR_COUNTERS_AMD);
+    let Some(call) = Call::begin(GL_SELECT_PERF_MONITOR_COUNTERS_AMD) else {
+        return driver(monitor, enable, group, numCounters, counterList);
+    };
     let reads = [observe::array(counterList, numCounters as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_SELECT_PERF_MONITOR_COUNTERS_AMD, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(monitor, enable, group, numCounters, counterList);
     };
     call.clear(0);
@@ -4270,8 +4628,11 @@ pub unsafe extern "C" fn glSelectPerfMonitorCountersAMD(
 
 pub unsafe extern "C" fn glSemaphoreParameterivNV(semaphore: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SEMAPHORE_PARAMETERIV_NV);
+    let Some(call) = Call::begin(GL_SEMAPHORE_PARAMETERIV_NV) else {
+        return driver(semaphore, pname, params);
+    };
     let reads = [observe::array(params, 1, 4)];
-    let Some(call) = Call::enter_observing(GL_SEMAPHORE_PARAMETERIV_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(semaphore, pname, params);
     };
     call.put(0, semaphore);
@@ -4284,9 +4645,8 @@ pub unsafe extern "C" fn glSemaphoreParameterivNV(semaphore: u32, pname: u32, pa
 
 pub unsafe extern "C" fn glSetFenceNV(fence: u32, condition: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_SET_FENCE_NV);
-    let Some(call) = Call::enter(GL_SET_FENCE_NV, EFFECT, 8) else {
-        return driver(fence, condition);
-    };
+    let Some(call) = Call::begin(GL_SET_FENCE_NV) else { return driver(fence, condition) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(fence, condition) };
     call.put(0, fence);
     call.put(4, condition);
     let call = call.publish();
@@ -4296,9 +4656,10 @@ pub unsafe extern "C" fn glSetFenceNV(fence: u32, condition: u32) {
 
 pub unsafe extern "C" fn glShadingRateImageBarrierNV(synchronize: u8) {
     let driver: unsafe extern "C" fn(u8) = driver!(GL_SHADING_RATE_IMAGE_BARRIER_NV);
-    let Some(call) = Call::enter(GL_SHADING_RATE_IMAGE_BARRIER_NV, EFFECT, 1) else {
+    let Some(call) = Call::begin(GL_SHADING_RATE_IMAGE_BARRIER_NV) else {
         return driver(synchronize);
     };
+    let Some(call) = call.reserve(EFFECT, 1) else { return driver(synchronize) };
     call.clear(0);
     call.put(0, synchronize);
     let call = call.publish();
@@ -4314,9 +4675,11 @@ pub unsafe extern "C" fn glShadingRateImagePaletteNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const u32) =
         driver!(GL_SHADING_RATE_IMAGE_PALETTE_NV);
+    let Some(call) = Call::begin(GL_SHADING_RATE_IMAGE_PALETTE_NV) else {
+        return driver(viewport, first, count, rates);
+    };
     let reads = [observe::array(rates, count as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_SHADING_RATE_IMAGE_PALETTE_NV, EFFECT, 24, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(viewport, first, count, rates);
     };
     call.clear(8);
@@ -4331,7 +4694,8 @@ pub unsafe extern "C" fn glShadingRateImagePaletteNV(
 
 pub unsafe extern "C" fn glShadingRateQCOM(rate: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADING_RATE_QCOM);
-    let Some(call) = Call::enter(GL_SHADING_RATE_QCOM, EFFECT, 4) else { return driver(rate) };
+    let Some(call) = Call::begin(GL_SHADING_RATE_QCOM) else { return driver(rate) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(rate) };
     call.clear(0);
     call.put(0, rate);
     let call = call.publish();
@@ -4346,9 +4710,10 @@ pub unsafe extern "C" fn glShadingRateSampleOrderCustomNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         driver!(GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV);
-    let Some(call) = Call::enter(GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV) else {
         return driver(rate, samples, locations);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(rate, samples, locations) };
     call.put(0, rate);
     call.put(4, samples);
     call.put(8, locations);
@@ -4359,9 +4724,8 @@ pub unsafe extern "C" fn glShadingRateSampleOrderCustomNV(
 
 pub unsafe extern "C" fn glShadingRateSampleOrderNV(order: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADING_RATE_SAMPLE_ORDER_NV);
-    let Some(call) = Call::enter(GL_SHADING_RATE_SAMPLE_ORDER_NV, EFFECT, 4) else {
-        return driver(order);
-    };
+    let Some(call) = Call::begin(GL_SHADING_RATE_SAMPLE_ORDER_NV) else { return driver(order) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver(order) };
     call.clear(0);
     call.put(0, order);
     let call = call.publish();
@@ -4371,7 +4735,8 @@ pub unsafe extern "C" fn glShadingRateSampleOrderNV(order: u32) {
 
 pub unsafe extern "C" fn glSignalVkFenceNV(vkFence: u64) {
     let driver: unsafe extern "C" fn(u64) = driver!(GL_SIGNAL_VK_FENCE_NV);
-    let Some(call) = Call::enter(GL_SIGNAL_VK_FENCE_NV, EFFECT, 8) else { return driver(vkFence) };
+    let Some(call) = Call::begin(GL_SIGNAL_VK_FENCE_NV) else { return driver(vkFence) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(vkFence) };
     call.put(0, vkFence);
     let call = call.publish();
     driver(vkFence);
@@ -4380,9 +4745,8 @@ pub unsafe extern "C" fn glSignalVkFenceNV(vkFence: u64) {
 
 pub unsafe extern "C" fn glSignalVkSemaphoreNV(vkSemaphore: u64) {
     let driver: unsafe extern "C" fn(u64) = driver!(GL_SIGNAL_VK_SEMAPHORE_NV);
-    let Some(call) = Call::enter(GL_SIGNAL_VK_SEMAPHORE_NV, EFFECT, 8) else {
-        return driver(vkSemaphore);
-    };
+    let Some(call) = Call::begin(GL_SIGNAL_VK_SEMAPHORE_NV) else { return driver(vkSemaphore) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(vkSemaphore) };
     call.put(0, vkSemaphore);
     let call = call.publish();
     driver(vkSemaphore);
@@ -4397,7 +4761,10 @@ pub unsafe extern "C" fn glStartTilingQCOM(
     preserveMask: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_START_TILING_QCOM);
-    let Some(call) = Call::enter(GL_START_TILING_QCOM, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_START_TILING_QCOM) else {
+        return driver(x, y, width, height, preserveMask);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(x, y, width, height, preserveMask);
     };
     call.clear(16);
@@ -4423,13 +4790,24 @@ pub unsafe extern "C" fn glStencilFillPathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, *const f32) =
         driver!(GL_STENCIL_FILL_PATH_INSTANCED_NV);
+    let Some(call) = Call::begin(GL_STENCIL_FILL_PATH_INSTANCED_NV) else {
+        return driver(
+            numPaths,
+            pathNameType,
+            paths,
+            pathBase,
+            fillMode,
+            mask,
+            transformType,
+            transformValues,
+        );
+    };
     let reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = Call::enter_observing(GL_STENCIL_FILL_PATH_INSTANCED_NV, EFFECT, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -4456,9 +4834,10 @@ pub unsafe extern "C" fn glStencilFillPathInstancedNV(
 
 pub unsafe extern "C" fn glStencilFillPathNV(path: u32, fillMode: u32, mask: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_STENCIL_FILL_PATH_NV);
-    let Some(call) = Call::enter(GL_STENCIL_FILL_PATH_NV, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_STENCIL_FILL_PATH_NV) else {
         return driver(path, fillMode, mask);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(path, fillMode, mask) };
     call.clear(8);
     call.put(0, path);
     call.put(4, fillMode);
@@ -4480,13 +4859,24 @@ pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, *const f32) =
         driver!(GL_STENCIL_STROKE_PATH_INSTANCED_NV);
+    let Some(call) = Call::begin(GL_STENCIL_STROKE_PATH_INSTANCED_NV) else {
+        return driver(
+            numPaths,
+            pathNameType,
+            paths,
+            pathBase,
+            reference,
+            mask,
+            transformType,
+            transformValues,
+        );
+    };
     let reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = Call::enter_observing(GL_STENCIL_STROKE_PATH_INSTANCED_NV, EFFECT, 40, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -4522,9 +4912,10 @@ pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
 
 pub unsafe extern "C" fn glStencilStrokePathNV(path: u32, reference: i32, mask: u32) {
     let driver: unsafe extern "C" fn(u32, i32, u32) = driver!(GL_STENCIL_STROKE_PATH_NV);
-    let Some(call) = Call::enter(GL_STENCIL_STROKE_PATH_NV, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_STENCIL_STROKE_PATH_NV) else {
         return driver(path, reference, mask);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(path, reference, mask) };
     call.clear(8);
     call.put(0, path);
     call.put(4, reference);
@@ -4547,14 +4938,25 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, u32, *const f32) =
         driver!(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV);
+    let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV) else {
+        return driver(
+            numPaths,
+            pathNameType,
+            paths,
+            pathBase,
+            fillMode,
+            mask,
+            coverMode,
+            transformType,
+            transformValues,
+        );
+    };
     let reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) =
-        Call::enter_observing(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV, EFFECT, 48, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 48, &reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -4600,7 +5002,10 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
         driver!(GL_STENCIL_THEN_COVER_FILL_PATH_NV);
-    let Some(call) = Call::enter(GL_STENCIL_THEN_COVER_FILL_PATH_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_FILL_PATH_NV) else {
+        return driver(path, fillMode, mask, coverMode);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(path, fillMode, mask, coverMode);
     };
     call.put(0, path);
@@ -4625,14 +5030,25 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, u32, *const f32) =
         driver!(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV);
+    let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV) else {
+        return driver(
+            numPaths,
+            pathNameType,
+            paths,
+            pathBase,
+            reference,
+            mask,
+            coverMode,
+            transformType,
+            transformValues,
+        );
+    };
     let reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) =
-        Call::enter_observing(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV, EFFECT, 48, &reads)
-    else {
+    let Some(call) = call.reserve_observing(EFFECT, 48, &reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -4678,7 +5094,10 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32) =
         driver!(GL_STENCIL_THEN_COVER_STROKE_PATH_NV);
-    let Some(call) = Call::enter(GL_STENCIL_THEN_COVER_STROKE_PATH_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_STROKE_PATH_NV) else {
+        return driver(path, reference, mask, coverMode);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(path, reference, mask, coverMode);
     };
     call.put(0, path);
@@ -4692,9 +5111,10 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathNV(
 
 pub unsafe extern "C" fn glSubpixelPrecisionBiasNV(xbits: u32, ybits: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_SUBPIXEL_PRECISION_BIAS_NV);
-    let Some(call) = Call::enter(GL_SUBPIXEL_PRECISION_BIAS_NV, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_SUBPIXEL_PRECISION_BIAS_NV) else {
         return driver(xbits, ybits);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(xbits, ybits) };
     call.put(0, xbits);
     call.put(4, ybits);
     let call = call.publish();
@@ -4704,7 +5124,8 @@ pub unsafe extern "C" fn glSubpixelPrecisionBiasNV(xbits: u32, ybits: u32) {
 
 pub unsafe extern "C" fn glTestFenceNV(fence: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_TEST_FENCE_NV);
-    let Some(call) = Call::enter(GL_TEST_FENCE_NV, LEAVES, 4) else { return driver(fence) };
+    let Some(call) = Call::begin(GL_TEST_FENCE_NV) else { return driver(fence) };
+    let Some(call) = call.reserve(LEAVES, 4) else { return driver(fence) };
     call.clear(0);
     call.put(0, fence);
     let call = call.publish();
@@ -4715,9 +5136,10 @@ pub unsafe extern "C" fn glTestFenceNV(fence: u32) -> u8 {
 
 pub unsafe extern "C" fn glTexAttachMemoryNV(target: u32, memory: u32, offset: u64) {
     let driver: unsafe extern "C" fn(u32, u32, u64) = driver!(GL_TEX_ATTACH_MEMORY_NV);
-    let Some(call) = Call::enter(GL_TEX_ATTACH_MEMORY_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_TEX_ATTACH_MEMORY_NV) else {
         return driver(target, memory, offset);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, memory, offset) };
     call.put(0, target);
     call.put(4, memory);
     call.put(8, offset);
@@ -4728,9 +5150,10 @@ pub unsafe extern "C" fn glTexAttachMemoryNV(target: u32, memory: u32, offset: u
 
 pub unsafe extern "C" fn glTexEstimateMotionQCOM(r#ref: u32, target: u32, output: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_ESTIMATE_MOTION_QCOM);
-    let Some(call) = Call::enter(GL_TEX_ESTIMATE_MOTION_QCOM, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_TEX_ESTIMATE_MOTION_QCOM) else {
         return driver(r#ref, target, output);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(r#ref, target, output) };
     call.clear(8);
     call.put(0, r#ref);
     call.put(4, target);
@@ -4748,9 +5171,10 @@ pub unsafe extern "C" fn glTexEstimateMotionRegionsQCOM(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
         driver!(GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM);
-    let Some(call) = Call::enter(GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM) else {
         return driver(r#ref, target, output, mask);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(r#ref, target, output, mask) };
     call.put(0, r#ref);
     call.put(4, target);
     call.put(8, output);
@@ -4776,7 +5200,13 @@ pub unsafe extern "C" fn glTexPageCommitmentMemNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) =
         driver!(GL_TEX_PAGE_COMMITMENT_MEM_NV);
-    let Some(call) = Call::enter(GL_TEX_PAGE_COMMITMENT_MEM_NV, EFFECT, 49) else {
+    let Some(call) = Call::begin(GL_TEX_PAGE_COMMITMENT_MEM_NV) else {
+        return driver(
+            target, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
+            commit,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 49) else {
         return driver(
             target, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
             commit,
@@ -4805,9 +5235,10 @@ pub unsafe extern "C" fn glTexPageCommitmentMemNV(
 
 pub unsafe extern "C" fn glTextureAttachMemoryNV(texture: u32, memory: u32, offset: u64) {
     let driver: unsafe extern "C" fn(u32, u32, u64) = driver!(GL_TEXTURE_ATTACH_MEMORY_NV);
-    let Some(call) = Call::enter(GL_TEXTURE_ATTACH_MEMORY_NV, EFFECT, 16) else {
+    let Some(call) = Call::begin(GL_TEXTURE_ATTACH_MEMORY_NV) else {
         return driver(texture, memory, offset);
     };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(texture, memory, offset) };
     call.put(0, texture);
     call.put(4, memory);
     call.put(8, offset);
@@ -4828,7 +5259,10 @@ pub unsafe extern "C" fn glTextureFoveationParametersQCOM(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) =
         driver!(GL_TEXTURE_FOVEATION_PARAMETERS_QCOM);
-    let Some(call) = Call::enter(GL_TEXTURE_FOVEATION_PARAMETERS_QCOM, EFFECT, 32) else {
+    let Some(call) = Call::begin(GL_TEXTURE_FOVEATION_PARAMETERS_QCOM) else {
+        return driver(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
+    };
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
     };
     call.put(0, texture);
@@ -4860,7 +5294,13 @@ pub unsafe extern "C" fn glTexturePageCommitmentMemNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) =
         driver!(GL_TEXTURE_PAGE_COMMITMENT_MEM_NV);
-    let Some(call) = Call::enter(GL_TEXTURE_PAGE_COMMITMENT_MEM_NV, EFFECT, 49) else {
+    let Some(call) = Call::begin(GL_TEXTURE_PAGE_COMMITMENT_MEM_NV) else {
+        return driver(
+            texture, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
+            commit,
+        );
+    };
+    let Some(call) = call.reserve(EFFECT, 49) else {
         return driver(
             texture, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
             commit,
@@ -4894,8 +5334,11 @@ pub unsafe extern "C" fn glTransformPathNV(
     transformValues: *const f32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, *const f32) = driver!(GL_TRANSFORM_PATH_NV);
+    let Some(call) = Call::begin(GL_TRANSFORM_PATH_NV) else {
+        return driver(resultPath, srcPath, transformType, transformValues);
+    };
     let reads = [observe::array(transformValues, sizes::transform(transformType), 4)];
-    let Some(call) = Call::enter_observing(GL_TRANSFORM_PATH_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(resultPath, srcPath, transformType, transformValues);
     };
     call.clear(8);
@@ -4910,7 +5353,8 @@ pub unsafe extern "C" fn glTransformPathNV(
 
 pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
     let driver: unsafe extern "C" fn(i32, i64) = driver!(GL_UNIFORM1I64_NV);
-    let Some(call) = Call::enter(GL_UNIFORM1I64_NV, EFFECT, 16) else { return driver(location, x) };
+    let Some(call) = Call::begin(GL_UNIFORM1I64_NV) else { return driver(location, x) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, x) };
     call.clear(0);
     call.put(0, location);
     call.put(8, x);
@@ -4921,8 +5365,9 @@ pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
 
 pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *const i64) {
     let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM1I64V_NV);
+    let Some(call) = Call::begin(GL_UNIFORM1I64V_NV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM1I64V_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -4935,9 +5380,8 @@ pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *con
 
 pub unsafe extern "C" fn glUniform1ui64NV(location: i32, x: u64) {
     let driver: unsafe extern "C" fn(i32, u64) = driver!(GL_UNIFORM1UI64_NV);
-    let Some(call) = Call::enter(GL_UNIFORM1UI64_NV, EFFECT, 16) else {
-        return driver(location, x);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM1UI64_NV) else { return driver(location, x) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, x) };
     call.clear(0);
     call.put(0, location);
     call.put(8, x);
@@ -4948,8 +5392,11 @@ pub unsafe extern "C" fn glUniform1ui64NV(location: i32, x: u64) {
 
 pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *const u64) {
     let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM1UI64V_NV);
+    let Some(call) = Call::begin(GL_UNIFORM1UI64V_NV) else {
+        return driver(location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM1UI64V_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -4962,9 +5409,8 @@ pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *co
 
 pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
     let driver: unsafe extern "C" fn(i32, i64, i64) = driver!(GL_UNIFORM2I64_NV);
-    let Some(call) = Call::enter(GL_UNIFORM2I64_NV, EFFECT, 24) else {
-        return driver(location, x, y);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM2I64_NV) else { return driver(location, x, y) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(location, x, y) };
     call.clear(0);
     call.put(0, location);
     call.put(8, x);
@@ -4976,8 +5422,9 @@ pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
 
 pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *const i64) {
     let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM2I64V_NV);
+    let Some(call) = Call::begin(GL_UNIFORM2I64V_NV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM2I64V_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -4990,9 +5437,8 @@ pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *con
 
 pub unsafe extern "C" fn glUniform2ui64NV(location: i32, x: u64, y: u64) {
     let driver: unsafe extern "C" fn(i32, u64, u64) = driver!(GL_UNIFORM2UI64_NV);
-    let Some(call) = Call::enter(GL_UNIFORM2UI64_NV, EFFECT, 24) else {
-        return driver(location, x, y);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM2UI64_NV) else { return driver(location, x, y) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver(location, x, y) };
     call.clear(0);
     call.put(0, location);
     call.put(8, x);
@@ -5004,8 +5450,11 @@ pub unsafe extern "C" fn glUniform2ui64NV(location: i32, x: u64, y: u64) {
 
 pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *const u64) {
     let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM2UI64V_NV);
+    let Some(call) = Call::begin(GL_UNIFORM2UI64V_NV) else {
+        return driver(location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM2UI64V_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5018,9 +5467,8 @@ pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *co
 
 pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) {
     let driver: unsafe extern "C" fn(i32, i64, i64, i64) = driver!(GL_UNIFORM3I64_NV);
-    let Some(call) = Call::enter(GL_UNIFORM3I64_NV, EFFECT, 32) else {
-        return driver(location, x, y, z);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM3I64_NV) else { return driver(location, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver(location, x, y, z) };
     call.clear(0);
     call.put(0, location);
     call.put(8, x);
@@ -5033,8 +5481,9 @@ pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) 
 
 pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *const i64) {
     let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM3I64V_NV);
+    let Some(call) = Call::begin(GL_UNIFORM3I64V_NV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM3I64V_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5047,9 +5496,8 @@ pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *con
 
 pub unsafe extern "C" fn glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64) {
     let driver: unsafe extern "C" fn(i32, u64, u64, u64) = driver!(GL_UNIFORM3UI64_NV);
-    let Some(call) = Call::enter(GL_UNIFORM3UI64_NV, EFFECT, 32) else {
-        return driver(location, x, y, z);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM3UI64_NV) else { return driver(location, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver(location, x, y, z) };
     call.clear(0);
     call.put(0, location);
     call.put(8, x);
@@ -5062,8 +5510,11 @@ pub unsafe extern "C" fn glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64)
 
 pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *const u64) {
     let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM3UI64V_NV);
+    let Some(call) = Call::begin(GL_UNIFORM3UI64V_NV) else {
+        return driver(location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM3UI64V_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5076,9 +5527,8 @@ pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *co
 
 pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, w: i64) {
     let driver: unsafe extern "C" fn(i32, i64, i64, i64, i64) = driver!(GL_UNIFORM4I64_NV);
-    let Some(call) = Call::enter(GL_UNIFORM4I64_NV, EFFECT, 40) else {
-        return driver(location, x, y, z, w);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM4I64_NV) else { return driver(location, x, y, z, w) };
+    let Some(call) = call.reserve(EFFECT, 40) else { return driver(location, x, y, z, w) };
     call.clear(0);
     call.put(0, location);
     call.put(8, x);
@@ -5092,8 +5542,9 @@ pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, 
 
 pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *const i64) {
     let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM4I64V_NV);
+    let Some(call) = Call::begin(GL_UNIFORM4I64V_NV) else { return driver(location, count, value) };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM4I64V_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5106,9 +5557,8 @@ pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *con
 
 pub unsafe extern "C" fn glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64, w: u64) {
     let driver: unsafe extern "C" fn(i32, u64, u64, u64, u64) = driver!(GL_UNIFORM4UI64_NV);
-    let Some(call) = Call::enter(GL_UNIFORM4UI64_NV, EFFECT, 40) else {
-        return driver(location, x, y, z, w);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM4UI64_NV) else { return driver(location, x, y, z, w) };
+    let Some(call) = call.reserve(EFFECT, 40) else { return driver(location, x, y, z, w) };
     call.clear(0);
     call.put(0, location);
     call.put(8, x);
@@ -5122,8 +5572,11 @@ pub unsafe extern "C" fn glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64,
 
 pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *const u64) {
     let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM4UI64V_NV);
+    let Some(call) = Call::begin(GL_UNIFORM4UI64V_NV) else {
+        return driver(location, count, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM4UI64V_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5136,9 +5589,8 @@ pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *co
 
 pub unsafe extern "C" fn glUniformHandleui64IMG(location: i32, value: u64) {
     let driver: unsafe extern "C" fn(i32, u64) = driver!(GL_UNIFORM_HANDLEUI64_IMG);
-    let Some(call) = Call::enter(GL_UNIFORM_HANDLEUI64_IMG, EFFECT, 16) else {
-        return driver(location, value);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64_IMG) else { return driver(location, value) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, value) };
     call.clear(0);
     call.put(0, location);
     call.put(8, value);
@@ -5149,9 +5601,8 @@ pub unsafe extern "C" fn glUniformHandleui64IMG(location: i32, value: u64) {
 
 pub unsafe extern "C" fn glUniformHandleui64NV(location: i32, value: u64) {
     let driver: unsafe extern "C" fn(i32, u64) = driver!(GL_UNIFORM_HANDLEUI64_NV);
-    let Some(call) = Call::enter(GL_UNIFORM_HANDLEUI64_NV, EFFECT, 16) else {
-        return driver(location, value);
-    };
+    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64_NV) else { return driver(location, value) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, value) };
     call.clear(0);
     call.put(0, location);
     call.put(8, value);
@@ -5162,8 +5613,11 @@ pub unsafe extern "C" fn glUniformHandleui64NV(location: i32, value: u64) {
 
 pub unsafe extern "C" fn glUniformHandleui64vIMG(location: i32, count: i32, value: *const u64) {
     let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM_HANDLEUI64V_IMG);
+    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64V_IMG) else {
+        return driver(location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_HANDLEUI64V_IMG, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5176,8 +5630,11 @@ pub unsafe extern "C" fn glUniformHandleui64vIMG(location: i32, count: i32, valu
 
 pub unsafe extern "C" fn glUniformHandleui64vNV(location: i32, count: i32, value: *const u64) {
     let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM_HANDLEUI64V_NV);
+    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64V_NV) else {
+        return driver(location, count, value);
+    };
     let reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_HANDLEUI64V_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5195,8 +5652,11 @@ pub unsafe extern "C" fn glUniformMatrix2x3fvNV(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX2X3FV_NV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV_NV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2X3FV_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5216,8 +5676,11 @@ pub unsafe extern "C" fn glUniformMatrix2x4fvNV(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX2X4FV_NV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV_NV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX2X4FV_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5237,8 +5700,11 @@ pub unsafe extern "C" fn glUniformMatrix3x2fvNV(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX3X2FV_NV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV_NV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3X2FV_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5258,8 +5724,11 @@ pub unsafe extern "C" fn glUniformMatrix3x4fvNV(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX3X4FV_NV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV_NV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX3X4FV_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5279,8 +5748,11 @@ pub unsafe extern "C" fn glUniformMatrix4x2fvNV(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX4X2FV_NV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV_NV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4X2FV_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5300,8 +5772,11 @@ pub unsafe extern "C" fn glUniformMatrix4x3fvNV(
     value: *const f32,
 ) {
     let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX4X3FV_NV);
+    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV_NV) else {
+        return driver(location, count, transpose, value);
+    };
     let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = Call::enter_observing(GL_UNIFORM_MATRIX4X3FV_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5316,9 +5791,10 @@ pub unsafe extern "C" fn glUniformMatrix4x3fvNV(
 
 pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_ANGLE);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_DIVISOR_ANGLE, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_ANGLE) else {
         return driver(index, divisor);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, divisor) };
     call.put(0, index);
     call.put(4, divisor);
     let call = call.publish();
@@ -5328,9 +5804,10 @@ pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
 
 pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_NV);
-    let Some(call) = Call::enter(GL_VERTEX_ATTRIB_DIVISOR_NV, EFFECT, 8) else {
+    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_NV) else {
         return driver(index, divisor);
     };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, divisor) };
     call.put(0, index);
     call.put(4, divisor);
     let call = call.publish();
@@ -5340,8 +5817,9 @@ pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
 
 pub unsafe extern "C" fn glViewportArrayvNV(first: u32, count: i32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_VIEWPORT_ARRAYV_NV);
+    let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_NV) else { return driver(first, count, v) };
     let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = Call::enter_observing(GL_VIEWPORT_ARRAYV_NV, EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -5354,9 +5832,8 @@ pub unsafe extern "C" fn glViewportArrayvNV(first: u32, count: i32, v: *const f3
 
 pub unsafe extern "C" fn glViewportIndexedfNV(index: u32, x: f32, y: f32, w: f32, h: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_VIEWPORT_INDEXEDF_NV);
-    let Some(call) = Call::enter(GL_VIEWPORT_INDEXEDF_NV, EFFECT, 20) else {
-        return driver(index, x, y, w, h);
-    };
+    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDF_NV) else { return driver(index, x, y, w, h) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, w, h) };
     call.clear(16);
     call.put(0, index);
     call.put(4, x);
@@ -5370,10 +5847,9 @@ pub unsafe extern "C" fn glViewportIndexedfNV(index: u32, x: f32, y: f32, w: f32
 
 pub unsafe extern "C" fn glViewportIndexedfvNV(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VIEWPORT_INDEXEDFV_NV);
+    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_NV) else { return driver(index, v) };
     let reads = [observe::array(v, 4, 4)];
-    let Some(call) = Call::enter_observing(GL_VIEWPORT_INDEXEDFV_NV, EFFECT, 16, &reads) else {
-        return driver(index, v);
-    };
+    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -5384,9 +5860,10 @@ pub unsafe extern "C" fn glViewportIndexedfvNV(index: u32, v: *const f32) {
 
 pub unsafe extern "C" fn glViewportPositionWScaleNV(index: u32, xcoeff: f32, ycoeff: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_VIEWPORT_POSITION_W_SCALE_NV);
-    let Some(call) = Call::enter(GL_VIEWPORT_POSITION_W_SCALE_NV, EFFECT, 12) else {
+    let Some(call) = Call::begin(GL_VIEWPORT_POSITION_W_SCALE_NV) else {
         return driver(index, xcoeff, ycoeff);
     };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver(index, xcoeff, ycoeff) };
     call.clear(8);
     call.put(0, index);
     call.put(4, xcoeff);
@@ -5404,7 +5881,10 @@ pub unsafe extern "C" fn glViewportSwizzleNV(
     swizzlew: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_VIEWPORT_SWIZZLE_NV);
-    let Some(call) = Call::enter(GL_VIEWPORT_SWIZZLE_NV, EFFECT, 20) else {
+    let Some(call) = Call::begin(GL_VIEWPORT_SWIZZLE_NV) else {
+        return driver(index, swizzlex, swizzley, swizzlez, swizzlew);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else {
         return driver(index, swizzlex, swizzley, swizzlez, swizzlew);
     };
     call.clear(16);
@@ -5420,9 +5900,8 @@ pub unsafe extern "C" fn glViewportSwizzleNV(
 
 pub unsafe extern "C" fn glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout: u64) {
     let driver: unsafe extern "C" fn(*mut c_void, u32, u64) = driver!(GL_WAIT_SYNC_APPLE);
-    let Some(call) = Call::enter(GL_WAIT_SYNC_APPLE, LEAVES, 24) else {
-        return driver(sync, flags, timeout);
-    };
+    let Some(call) = Call::begin(GL_WAIT_SYNC_APPLE) else { return driver(sync, flags, timeout) };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
     call.clear(8);
     call.put(0, sync);
     call.put(8, flags);
@@ -5434,9 +5913,8 @@ pub unsafe extern "C" fn glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout:
 
 pub unsafe extern "C" fn glWaitVkSemaphoreNV(vkSemaphore: u64) {
     let driver: unsafe extern "C" fn(u64) = driver!(GL_WAIT_VK_SEMAPHORE_NV);
-    let Some(call) = Call::enter(GL_WAIT_VK_SEMAPHORE_NV, EFFECT, 8) else {
-        return driver(vkSemaphore);
-    };
+    let Some(call) = Call::begin(GL_WAIT_VK_SEMAPHORE_NV) else { return driver(vkSemaphore) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver(vkSemaphore) };
     call.put(0, vkSemaphore);
     let call = call.publish();
     driver(vkSemaphore);
@@ -5451,9 +5929,12 @@ pub unsafe extern "C" fn glWeightPathsNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const u32, *const f32) =
         driver!(GL_WEIGHT_PATHS_NV);
+    let Some(call) = Call::begin(GL_WEIGHT_PATHS_NV) else {
+        return driver(resultPath, numPaths, paths, weights);
+    };
     let reads =
         [observe::array(paths, numPaths as i64, 4), observe::array(weights, numPaths as i64, 4)];
-    let Some(call) = Call::enter_observing(GL_WEIGHT_PATHS_NV, EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
         return driver(resultPath, numPaths, paths, weights);
     };
     call.put(0, resultPath);
