@@ -1,4 +1,7 @@
-//! Every context of a process.
+//! Every context of a process: which there are, who shares with whom, and the state of those that are
+//! current nowhere.
+//!
+//! Does not know threads: who takes a context puts it back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,44 +16,87 @@ pub struct Contexts {
 
 #[derive(Debug)]
 struct Entry {
+    display: u64,
     group: Arc<Group>,
-    /// The state, while no thread has it.
+    /// The state, while no thread has it. A context of another API than OpenGL ES has none.
     idle: Option<Box<Context>>,
-    /// Destroyed while current: goes when its thread lets go of it.
-    is_destroyed: bool,
+    fate: Fate,
+}
+
+/// How far the destruction of a context has got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Alive,
+    /// The driver has been asked.
+    Ending,
+    /// Destroyed while current: it goes when its thread lets go of it.
+    Ended,
 }
 
 impl Contexts {
-    /// A new context, in the group of `share` if there is such a context.
-    pub fn create(&mut self, handle: u64, share: u64, version: (u8, u8)) {
+    /// A new context, in the group of `share` if there is such a context. It replaces one whose
+    /// handle the driver has given out again. Without `version` it has no state.
+    pub fn create(&mut self, handle: u64, display: u64, share: u64, version: Option<(u8, u8)>) {
         let group = self.entries.get(&share).map(|entry| entry.group.clone()).unwrap_or_default();
-        let idle = Some(Box::new(Context::new(handle, group.clone(), version)));
-        self.entries.insert(handle, Entry { group, idle, is_destroyed: false });
+        let idle = version.map(|version| Box::new(Context::new(handle, group.clone(), version)));
+        self.entries.insert(handle, Entry { display, group, idle, fate: Fate::Alive });
     }
 
-    /// The context leaves the program's sight; one that is current lives on until it is put back.
-    pub fn destroy(&mut self, handle: u64) {
-        let Some(entry) = self.entries.get_mut(&handle) else { return };
-        entry.is_destroyed = true;
-        if entry.idle.is_some() {
-            self.entries.remove(&handle);
+    /// Whether a context of that handle has been created, and its destruction not been told.
+    pub fn has(&self, handle: u64) -> bool {
+        self.entries.contains_key(&handle)
+    }
+
+    /// The driver is about to be asked to destroy a context.
+    pub fn begin_destroy(&mut self, display: u64, handle: u64) {
+        if let Some(entry) = self.entries.get_mut(&handle)
+            && entry.display == display
+            && entry.fate == Fate::Alive
+        {
+            entry.fate = Fate::Ending;
         }
     }
 
-    /// Takes a context for the thread it becomes current in; none where another has it.
+    /// The driver has answered. A handle that it has given out anew meanwhile is another context.
+    pub fn end_destroy(&mut self, handle: u64, is_done: bool) {
+        let Some(entry) = self.entries.get_mut(&handle) else { return };
+        if entry.fate == Fate::Ending {
+            entry.fate = if is_done { Fate::Ended } else { Fate::Alive };
+            self.let_go(handle);
+        }
+    }
+
+    /// Every context of a display goes, those that are current when they no longer are.
+    pub fn terminate(&mut self, display: u64) {
+        self.entries.retain(|_, entry| {
+            let is_of_another = entry.display != display;
+            if !is_of_another {
+                entry.fate = Fate::Ended;
+            }
+            is_of_another || entry.idle.is_none()
+        });
+    }
+
+    /// The state of a context, for the thread it becomes current in; none where another has it.
     pub fn take(&mut self, handle: u64) -> Option<Box<Context>> {
         self.entries.get_mut(&handle)?.idle.take()
     }
 
-    /// Puts back a context that is no longer current.
+    /// Puts back the state of a context that its thread is about to release.
     pub fn put_back(&mut self, context: Box<Context>) {
-        let handle = context.handle;
-        let Some(entry) = self.entries.get_mut(&handle) else { return };
-        let is_the_same = Arc::ptr_eq(&entry.group, &context.group) && entry.idle.is_none();
-        if is_the_same && entry.is_destroyed {
-            self.entries.remove(&handle);
-        } else if is_the_same {
+        if let Some(entry) = self.entries.get_mut(&context.handle)
+            && entry.idle.is_none()
+            && Arc::ptr_eq(&entry.group, &context.group)
+        {
             entry.idle = Some(context);
+        }
+    }
+
+    /// The driver has released a context: it goes if it was waiting for that.
+    pub fn let_go(&mut self, handle: u64) {
+        let entry = self.entries.get(&handle);
+        if entry.is_some_and(|entry| entry.fate == Fate::Ended && entry.idle.is_some()) {
+            self.entries.remove(&handle);
         }
     }
 }
@@ -59,34 +105,92 @@ impl Contexts {
 mod tests {
     use super::*;
 
+    const DISPLAY: u64 = 0xD0;
+    const ES3: Option<(u8, u8)> = Some((3, 0));
+
+    fn contexts(shares: &[(u64, u64)]) -> Contexts {
+        let mut contexts = Contexts::default();
+        for (handle, share) in shares {
+            contexts.create(*handle, DISPLAY, *share, ES3);
+        }
+        contexts
+    }
+
     #[test]
     fn context_shares_the_group_of_another_even_while_that_is_current() {
-        let mut contexts = Contexts::default();
-        contexts.create(1, 0, (3, 0));
+        let mut contexts = contexts(&[(1, 0)]);
         let first = contexts.take(1).unwrap();
-        contexts.create(2, 1, (3, 0));
-        contexts.create(3, 0, (3, 0));
+        contexts.create(2, DISPLAY, 1, ES3);
+        contexts.create(3, DISPLAY, 0, ES3);
         assert!(Arc::ptr_eq(&first.group, &contexts.take(2).unwrap().group));
         assert!(!Arc::ptr_eq(&first.group, &contexts.take(3).unwrap().group));
     }
 
     #[test]
     fn context_is_with_one_thread_at_a_time() {
-        let mut contexts = Contexts::default();
-        contexts.create(1, 0, (2, 0));
+        let mut contexts = contexts(&[(1, 0)]);
         let current = contexts.take(1).unwrap();
         assert!(contexts.take(1).is_none());
         contexts.put_back(current);
         assert!(contexts.take(1).is_some());
     }
 
+    /// What happens to context 1 after it was created, and whether it is still there then.
+    fn check(steps: &[&str], expected: bool) {
+        let mut contexts = contexts(&[(1, 0)]);
+        let mut current = None;
+        for step in steps {
+            match *step {
+                "take" => current = contexts.take(1),
+                "put back" => contexts.put_back(current.take().unwrap()),
+                "let go" => contexts.let_go(1),
+                "ask" => contexts.begin_destroy(DISPLAY, 1),
+                "ask of another display" => contexts.begin_destroy(DISPLAY + 1, 1),
+                "done" => contexts.end_destroy(1, true),
+                "refused" => contexts.end_destroy(1, false),
+                "terminate" => contexts.terminate(DISPLAY),
+                "create" => contexts.create(1, DISPLAY, 0, ES3),
+                _ => panic!("no step {step:?}"),
+            }
+        }
+        assert_eq!(contexts.has(1), expected, "{steps:?}");
+    }
+
     #[test]
-    fn context_destroyed_while_current_goes_when_it_is_put_back() {
+    fn context_goes_when_it_is_destroyed_and_not_current() {
+        check(&["ask", "done"], false);
+        check(&["ask", "refused"], true);
+        check(&["ask of another display", "done"], true);
+        check(&["take", "ask", "done"], true);
+        check(&["take", "ask", "done", "put back"], true);
+        check(&["take", "ask", "done", "put back", "take"], true);
+        check(&["take", "ask", "done", "put back", "let go"], false);
+        check(&["take", "ask", "put back", "let go", "refused"], true);
+        check(&["take", "ask", "put back", "let go", "done"], false);
+        check(&["terminate"], false);
+        check(&["take", "terminate"], true);
+        check(&["take", "terminate", "put back", "let go"], false);
+        check(&["take", "put back", "let go"], true);
+    }
+
+    #[test]
+    fn handle_that_is_given_out_again_is_another_context() {
+        check(&["ask", "create", "done"], true);
+        check(&["take", "ask", "done", "put back", "create", "let go"], true);
+        check(&["take", "create", "put back", "let go"], true);
+        let mut contexts = contexts(&[(1, 0)]);
+        let old = contexts.take(1).unwrap();
+        contexts.create(1, DISPLAY, 0, ES3);
+        let group = old.group.clone();
+        contexts.put_back(old);
+        assert!(!Arc::ptr_eq(&contexts.take(1).unwrap().group, &group));
+    }
+
+    #[test]
+    fn context_of_another_api_has_no_state() {
         let mut contexts = Contexts::default();
-        contexts.create(1, 0, (2, 0));
-        let current = contexts.take(1).unwrap();
-        contexts.destroy(1);
-        contexts.put_back(current);
+        contexts.create(1, DISPLAY, 0, None);
+        assert!(contexts.has(1));
         assert!(contexts.take(1).is_none());
     }
 }

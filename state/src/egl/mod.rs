@@ -1,5 +1,11 @@
 //! Functions that the descriptions of EGL name.
 
+mod attributes;
 mod contexts;
+mod current;
+mod displays;
 
+pub use attributes::count_attributes;
 pub use contexts::Contexts;
+pub use current::*;
+pub use displays::terminate;

@@ -58,10 +58,12 @@ pub struct Thread {
     /// The context that is current.
     pub context: Option<Box<Context>>,
     pub id: u64,
+    /// The context that was current when eglMakeCurrent or eglReleaseThread began.
+    pub released: u64,
 }
 
 impl Thread {
     pub fn new(process: Arc<Process>, id: u64) -> Self {
-        Self { process, context: None, id }
+        Self { process, context: None, id, released: 0 }
     }
 }

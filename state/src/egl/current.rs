@@ -1,0 +1,218 @@
+//! Which context is current on a thread: its state moves between the process and the thread.
+//!
+//! A context is released before the driver is called and another acquired after it has answered,
+//! so that no two threads ever hold the same one, whatever the order in which they get here.
+
+use crate::{Memory, Thread};
+
+const EGL_OPENGL_ES_API: u32 = 0x30A0;
+
+/// A context comes to be, in a share group of its own or in that of another. One of another API than
+/// OpenGL ES is known and has no state.
+#[expect(clippy::too_many_arguments, reason = "as many as eglCreateContext has")]
+pub fn create_context<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    context: u64,
+    display: u64,
+    share: u64,
+    api: u32,
+    major: i64,
+    minor: i64,
+) {
+    let version = (u8::try_from(major).unwrap_or(u8::MAX), u8::try_from(minor).unwrap_or(u8::MAX));
+    let version = (api == EGL_OPENGL_ES_API).then_some(version);
+    thread.process.contexts().create(context, display, share, version);
+}
+
+/// Before the driver destroys a context.
+pub fn destroy_context<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    display: u64,
+    context: u64,
+) {
+    thread.process.contexts().begin_destroy(display, context);
+}
+
+/// After [`destroy_context`]: the driver did it, or refused.
+pub fn end_destroy_context<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    context: u64,
+    is_done: bool,
+) {
+    thread.process.contexts().end_destroy(context, is_done);
+}
+
+/// The thread's context goes back to the process, where another thread may take it as soon as the
+/// driver has released it.
+pub fn release_current<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+    let Some(context) = thread.context.take() else {
+        thread.released = 0;
+        return;
+    };
+    thread.released = context.handle;
+    thread.process.contexts().put_back(context);
+}
+
+/// After [`release_current`]: a context, or none, becomes the thread's. One that nobody has seen
+/// being made counts as one of OpenGL ES that shares with none.
+pub fn make_current<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, context: u64) {
+    let mut contexts = thread.process.contexts();
+    if context != 0 && !contexts.has(context) {
+        contexts.create(context, 0, 0, Some((2, 0)));
+    }
+    let current = contexts.take(context);
+    contexts.let_go(thread.released);
+    drop(contexts);
+    thread.context = current;
+    thread.released = 0;
+}
+
+/// After [`release_current`]: the driver refused, so the thread keeps what it had.
+pub fn keep_current<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+    thread.context = thread.process.contexts().take(thread.released);
+    thread.released = 0;
+}
+
+/// A thread ends without having released its context. The driver lets nobody else have that one; its
+/// state stays with the process, for those who ask for it.
+pub fn end_thread(thread: &mut Thread) {
+    if let Some(context) = thread.context.take() {
+        thread.process.contexts().put_back(context);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::egl::terminate;
+    use crate::{Nothing, Process};
+
+    const DISPLAY: u64 = 0xD0;
+    const EGL_OPENGL_API: u32 = 0x30A2;
+
+    /// Threads of one process, and what they do to contexts of it.
+    struct Threads(Vec<Thread>);
+
+    impl Threads {
+        fn new(count: u64) -> Self {
+            let process = Arc::<Process>::default();
+            Self((0..count).map(|id| Thread::new(process.clone(), id)).collect())
+        }
+
+        fn create(&mut self, context: u64, share: u64) {
+            let thread = &mut self.0[0];
+            create_context(thread, &Nothing, context, DISPLAY, share, EGL_OPENGL_ES_API, 3, 1);
+        }
+
+        fn make_current(&mut self, thread: usize, context: u64, is_done: bool) {
+            let thread = &mut self.0[thread];
+            release_current(thread, &Nothing);
+            if is_done {
+                make_current(thread, &Nothing, context)
+            } else {
+                keep_current(thread, &Nothing)
+            }
+        }
+
+        fn destroy(&mut self, thread: usize, context: u64) {
+            destroy_context(&mut self.0[thread], &Nothing, DISPLAY, context);
+            end_destroy_context(&mut self.0[thread], &Nothing, context, true);
+        }
+
+        fn current(&self) -> Vec<u64> {
+            let handle = |thread: &Thread| thread.context.as_ref().map_or(0, |it| it.handle);
+            self.0.iter().map(handle).collect()
+        }
+    }
+
+    #[test]
+    fn context_moves_with_what_it_holds() {
+        let mut threads = Threads::new(2);
+        threads.create(1, 0);
+        threads.make_current(0, 1, true);
+        assert_eq!(threads.0[0].context.as_ref().unwrap().version, (3, 1));
+        threads.0[0].context.as_mut().unwrap().version = (3, 2);
+        threads.make_current(0, 0, true);
+        threads.make_current(1, 1, true);
+        assert_eq!(threads.current(), [0, 1]);
+        assert_eq!(threads.0[1].context.as_ref().unwrap().version, (3, 2));
+    }
+
+    #[test]
+    fn thread_keeps_its_context_when_the_driver_refuses_another() {
+        let mut threads = Threads::new(1);
+        threads.create(1, 0);
+        threads.create(2, 1);
+        threads.make_current(0, 1, true);
+        threads.make_current(0, 2, false);
+        assert_eq!(threads.current(), [1]);
+        threads.make_current(0, 2, true);
+        assert_eq!(threads.current(), [2]);
+    }
+
+    #[test]
+    fn context_is_acquired_by_another_thread_before_the_first_has_returned() {
+        let mut threads = Threads::new(2);
+        threads.create(1, 0);
+        threads.make_current(0, 1, true);
+        release_current(&mut threads.0[0], &Nothing);
+        threads.make_current(1, 1, true);
+        make_current(&mut threads.0[0], &Nothing, 0);
+        assert_eq!(threads.current(), [0, 1]);
+    }
+
+    #[test]
+    fn context_destroyed_while_current_lives_until_it_is_released() {
+        let mut threads = Threads::new(1);
+        threads.create(1, 0);
+        threads.make_current(0, 1, true);
+        threads.destroy(0, 1);
+        threads.make_current(0, 9, false);
+        assert_eq!(threads.current(), [1]);
+        threads.make_current(0, 0, true);
+        assert!(!threads.0[0].process.contexts().has(1));
+    }
+
+    #[test]
+    fn terminated_display_takes_its_contexts_along() {
+        let mut threads = Threads::new(1);
+        threads.create(1, 0);
+        threads.create(2, 0);
+        threads.make_current(0, 1, true);
+        terminate(&mut threads.0[0], &Nothing, DISPLAY);
+        assert_eq!(threads.current(), [1]);
+        assert!(!threads.0[0].process.contexts().has(2));
+        threads.make_current(0, 0, true);
+        assert!(!threads.0[0].process.contexts().has(1));
+    }
+
+    #[test]
+    fn thread_with_a_desktop_context_has_no_state() {
+        let mut threads = Threads::new(1);
+        create_context(&mut threads.0[0], &Nothing, 7, DISPLAY, 0, EGL_OPENGL_API, 4, 5);
+        threads.make_current(0, 7, true);
+        assert_eq!(threads.current(), [0]);
+    }
+
+    #[test]
+    fn context_made_before_anybody_looked_has_state_from_its_first_use() {
+        let mut threads = Threads::new(2);
+        threads.make_current(0, 5, true);
+        assert_eq!(threads.current(), [5, 0]);
+    }
+
+    #[test]
+    fn ended_thread_leaves_its_context_to_the_process() {
+        let mut threads = Threads::new(2);
+        threads.create(1, 0);
+        threads.make_current(0, 1, true);
+        end_thread(&mut threads.0[0]);
+        threads.make_current(1, 1, true);
+        assert_eq!(threads.current(), [0, 1]);
+    }
+}
