@@ -8,6 +8,8 @@ mod handlers;
 mod ids;
 mod names;
 mod sizes;
+mod state_calls;
+mod trackers;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,6 +30,7 @@ pub fn all(model: &Model) -> BTreeMap<PathBuf, String> {
         (shim.join("names.rs"), names::emit(model)),
         (shim.join("sizes.rs"), sizes::emit(model)),
         (shim.join("handlers.rs"), handlers::emit_table(model)),
+        (shim.join("trackers.rs"), trackers::emit(model)),
     ]);
     for (module, text) in handlers::emit_modules(model) {
         files.insert(shim.join(module).with_extension("rs"), text);

@@ -39,6 +39,8 @@ pub struct Function {
     pub fixed_len: u16,
     pub effect: Effect,
     pub hook: Option<Hook>,
+    /// What the tracked state has to do with it; `None`: nothing.
+    pub state: Option<StateParts>,
     /// Whether a soname exports the command.
     pub exported: bool,
 }
@@ -92,6 +94,19 @@ pub enum Effect {
     Recorded,
 }
 
+/// What the state mutator does at a command, as far as the shim has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StateParts {
+    pub enter: bool,
+    pub leave: bool,
+    /// Changes state that the shim keeps whether or not it records.
+    pub is_tracked: bool,
+    /// May name memory that the command reads, in its enter part.
+    pub reads_ranges: bool,
+    /// May name memory that it wrote, in its leave part.
+    pub writes_ranges: bool,
+}
+
 /// Memory that is copied into a record.
 #[derive(Clone, Debug)]
 pub struct Observation {
@@ -143,6 +158,12 @@ impl Function {
             || self.effect != Effect::Enter
             || self.hook.is_some()
             || self.observed(Direction::Out).next().is_some()
+            || self.state.is_some_and(|state| state.writes_ranges)
+    }
+
+    /// Whether it is followed though no capture runs, by a tracker: a hook follows in its handler.
+    pub fn has_tracker(&self) -> bool {
+        self.hook.is_none() && self.state.is_some_and(|state| state.is_tracked)
     }
 }
 

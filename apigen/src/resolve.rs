@@ -120,6 +120,7 @@ impl<'a> Resolver<'a> {
             fixed_len: end,
             effect: self.effect(command),
             hook: self.index.hooks.get(&command.name).map(|hook| hook.value),
+            state: None,
             exported,
         })
     }

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use crate::entry;
 use crate::generated::handlers::{HANDLERS, HOOKED};
 use crate::generated::ids;
+use crate::generated::trackers::TRACKERS;
 
 /// Machine code, of whatever signature the command has.
 pub type Code = *mut ();
@@ -41,7 +42,7 @@ static DRIVER: [AtomicPtr<()>; ids::COUNT] =
 pub enum Hooks {
     /// The driver's functions and nothing else.
     None,
-    /// The driver's functions, and handlers for what must be tracked.
+    /// The driver's functions, and handlers or trackers of what must be followed.
     Monitoring,
     /// Handlers.
     Capturing,
@@ -70,14 +71,11 @@ pub fn switch(hooks: Hooks) {
 }
 
 fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
-    let handled = match hooks {
+    let handler = match hooks {
         _ if driver.is_null() => return entry::absent as *const () as Code,
-        Hooks::None => false,
-        Hooks::Monitoring => HOOKED.contains(&(id as u16)),
-        Hooks::Capturing => true,
+        Hooks::None => None,
+        Hooks::Monitoring if !HOOKED.contains(&(id as u16)) => TRACKERS.get(id).copied().flatten(),
+        Hooks::Monitoring | Hooks::Capturing => HANDLERS.get(id).copied(),
     };
-    match HANDLERS.get(id) {
-        Some(handler) if handled => handler.0.cast_mut(),
-        _ => driver,
-    }
+    handler.map_or(driver, |handler| handler.0.cast_mut())
 }

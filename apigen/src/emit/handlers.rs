@@ -6,8 +6,9 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use super::state_calls::{touch, touch_hooked, tracker, update};
 use super::{extents, file, ident};
-use crate::model::{Direction, Effect, Function, Model};
+use crate::model::{Direction, Effect, Function, Model, StateParts};
 use crate::registry::Origin;
 
 /// The modules of handlers, and what each begins with.
@@ -20,7 +21,7 @@ const MODULES: [(Origin, &str); 6] = [
     (Origin::VendorExtension, "handlers_gl_vendor_extensions"),
 ];
 
-const PRELUDE: &str = "\
+pub const PRELUDE: &str = "\
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
     clippy::missing_safety_doc,
@@ -44,13 +45,17 @@ fn emit_module(model: &Model, origin: Origin) -> String {
     let imports = [
         ("use core::ffi::c_char;\n", "c_char"),
         ("use core::ffi::c_void;\n", "c_void"),
-        ("\nuse gapii_protocol::atom::{EFFECT, LEAVES};\n\n", ""),
-        ("use super::ids::*;\n", ""),
+        ("\nuse gapii_protocol::atom::{EFFECT, LEAVES};\n", ""),
+        ("use gapii_state::commands;\n", "commands ::"),
+        ("\nuse super::ids::*;\n", ""),
         ("use super::sizes;\n", "sizes ::"),
+        ("use super::trackers;\n", "trackers ::"),
         ("use crate::call::Call;\n", ""),
         ("use crate::driver::driver;\n", ""),
         ("use crate::hooks;\n", "hooks ::"),
         ("use crate::observe;\n", "observe ::"),
+        ("use crate::tracking;\n", "tracking ::"),
+        ("use crate::tracking::Tracker;\n", "Tracker ::"),
     ];
     let imports = imports.iter().filter(|(_, word)| body.contains(word));
     let imports: String = imports.map(|(import, _)| *import).collect();
@@ -94,23 +99,14 @@ pub fn emit_table(model: &Model) -> String {
 /// One handler, unformatted.
 fn handler(function: &Function) -> String {
     let name = ident(&function.name);
-    let params: Vec<TokenStream> = function
-        .params
-        .iter()
-        .map(|param| {
-            let (name, ty) = (ident(&param.ident), &param.value.rust);
-            quote!(#name: #ty)
-        })
-        .collect();
+    let params = params(function);
     let types = function.params.iter().map(|param| &param.value.rust);
-    let result = function.result.as_ref().map(|result| {
-        let ty = &result.rust;
-        quote!(-> #ty)
-    });
+    let result = result_type(function);
     let id = ident(&function.constant);
-    let body = match function.hook {
-        None => plain_body(function),
-        Some(_) => hooked_body(function),
+    let body = match (function.hook, function.state) {
+        (None, None) => plain_body(function),
+        (None, Some(state)) => stateful_body(function, state),
+        (Some(_), _) => hooked_body(function),
     };
     quote! {
         pub unsafe extern "C" fn #name(#(#params),*) #result {
@@ -119,6 +115,21 @@ fn handler(function: &Function) -> String {
         }
     }
     .to_string()
+}
+
+pub fn params(function: &Function) -> Vec<TokenStream> {
+    let params = function.params.iter().map(|param| {
+        let (name, ty) = (ident(&param.ident), &param.value.rust);
+        quote!(#name: #ty)
+    });
+    params.collect()
+}
+
+pub fn result_type(function: &Function) -> Option<TokenStream> {
+    function.result.as_ref().map(|result| {
+        let ty = &result.rust;
+        quote!(-> #ty)
+    })
 }
 
 fn plain_body(function: &Function) -> TokenStream {
@@ -138,6 +149,39 @@ fn plain_body(function: &Function) -> TokenStream {
     }
 }
 
+/// State goes on whether or not there is room for the records.
+fn stateful_body(function: &Function, state: StateParts) -> TokenStream {
+    let parts = Parts::new(function);
+    let Parts { begin, reads, reserve, puts, publish, drive, leave, .. } = &parts;
+    let arguments = function.params.iter().map(|param| ident(&param.ident));
+    let pass_on = match function.has_tracker() {
+        true => {
+            let name = ident(&function.name);
+            quote!(trackers::#name(#(#arguments),*))
+        }
+        false => parts.call_driver.clone(),
+    };
+    let result = function.result.as_ref().map(|_| quote!(result));
+    let touch_enter = state.enter.then(|| touch(function, quote!(&mut call), Direction::In));
+    let touch_leave = state.leave.then(|| touch(function, quote!(&mut call), Direction::Out));
+    let unrecorded_leave = (state.leave && state.is_tracked).then(|| {
+        let update = update(function, Direction::Out);
+        let begin = tracker(function);
+        quote!(else if let Some(mut tracker) = #begin { #update })
+    });
+    let mutable = state.enter.then(|| quote!(mut));
+    let mutable_again = state.leave.then(|| quote!(mut));
+    quote! {
+        let Some(#mutable call) = #begin else { return #pass_on };
+        #touch_enter
+        #reads
+        let call = #reserve.map(|call| { #puts #publish });
+        #drive
+        if let Some(#mutable_again call) = call { #touch_leave #leave } #unrecorded_leave
+        #result
+    }
+}
+
 /// Hooked commands always leave: the hook runs when the driver has returned.
 fn hooked_body(function: &Function) -> TokenStream {
     let parts = Parts::new(function);
@@ -146,22 +190,30 @@ fn hooked_body(function: &Function) -> TokenStream {
     let hook = ident(&function.name);
     let arguments = function.params.iter().map(|param| ident(&param.ident));
     let result = function.result.as_ref().map(|_| quote!(, result));
+    let has = |part: fn(&StateParts) -> bool| function.state.as_ref().is_some_and(part);
+    let touch_enter = has(|state| state.enter).then(|| touch_hooked(function, Direction::In));
+    let touch_leave = has(|state| state.leave).then(|| touch_hooked(function, Direction::Out));
+    let mutable = touch_enter.is_some().then(|| quote!(mut));
+    let mutable_again = touch_leave.is_some().then(|| quote!(mut));
     quote! {
         let Some(scope) = hooks::enter() else { return #pass_on };
-        let call = #begin.and_then(|call| {
+        let #mutable call = #begin;
+        #touch_enter
+        let #mutable_again call = call.and_then(|call| {
             #reads
             let call = #reserve?;
             #puts
             Some(#publish)
         });
         #drive
+        #touch_leave
         if let Some(call) = call { #leave }
         hooks::#hook(&scope #(, #arguments)* #result)
     }
 }
 
 /// What handlers of both shapes are made of.
-struct Parts {
+pub struct Parts {
     /// An expression of type `Option<Call>`.
     begin: TokenStream,
     /// `let reads = …;` if anything is.
@@ -171,14 +223,14 @@ struct Parts {
     puts: TokenStream,
     /// An expression that publishes `call`.
     publish: TokenStream,
-    call_driver: TokenStream,
-    drive: TokenStream,
+    pub call_driver: TokenStream,
+    pub drive: TokenStream,
     /// The leave record, or the note that there is none.
     leave: TokenStream,
 }
 
 impl Parts {
-    fn new(function: &Function) -> Self {
+    pub fn new(function: &Function) -> Self {
         let id = ident(&function.constant);
         let enter_flags = enter_flags(function);
         let fixed = Literal::u16_unsuffixed(function.fixed_len);
@@ -193,7 +245,8 @@ impl Parts {
         });
         let arguments = function.params.iter().map(|param| ident(&param.ident));
         let call_driver = quote!(driver(#(#arguments),*));
-        let (reads, reserve, publish) = if observed.is_empty() {
+        let reads_ranges = function.state.is_some_and(|state| state.reads_ranges);
+        let (reads, reserve, publish) = if observed.is_empty() && !reads_ranges {
             let reserve = quote!(call.reserve(#enter_flags, #fixed));
             (quote!(), reserve, quote!(call.publish()))
         } else {

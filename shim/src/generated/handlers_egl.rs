@@ -24,7 +24,8 @@ use crate::observe;
 pub unsafe extern "C" fn eglBindAPI(api: u32) -> u32 {
     let driver: unsafe extern "C" fn(u32) -> u32 = driver!(EGL_BIND_API);
     let Some(scope) = hooks::enter() else { return driver(api) };
-    let call = Call::begin(EGL_BIND_API).and_then(|call| {
+    let call = Call::begin(EGL_BIND_API);
+    let call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 4)?;
         call.clear(0);
         call.put(0, api);
@@ -378,7 +379,8 @@ pub unsafe extern "C" fn eglCreateContext(
     let Some(scope) = hooks::enter() else {
         return driver(dpy, config, share_context, attrib_list);
     };
-    let call = Call::begin(EGL_CREATE_CONTEXT).and_then(|call| {
+    let call = Call::begin(EGL_CREATE_CONTEXT);
+    let call = call.and_then(|call| {
         let reads = [observe::attributes_i32(attrib_list)];
         let call = call.reserve_observing(LEAVES, 32, &reads)?;
         call.put(0, dpy);
@@ -999,7 +1001,8 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_CONTEXT);
     let Some(scope) = hooks::enter() else { return driver(dpy, ctx) };
-    let call = Call::begin(EGL_DESTROY_CONTEXT).and_then(|call| {
+    let call = Call::begin(EGL_DESTROY_CONTEXT);
+    let call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 16)?;
         call.put(0, dpy);
         call.put(8, ctx);
@@ -1673,7 +1676,8 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
 pub unsafe extern "C" fn eglGetProcAddress(procname: *const c_char) -> *mut c_void {
     let driver: unsafe extern "C" fn(*const c_char) -> *mut c_void = driver!(EGL_GET_PROC_ADDRESS);
     let Some(scope) = hooks::enter() else { return driver(procname) };
-    let call = Call::begin(EGL_GET_PROC_ADDRESS).and_then(|call| {
+    let call = Call::begin(EGL_GET_PROC_ADDRESS);
+    let call = call.and_then(|call| {
         let reads = [observe::c_string(procname)];
         let call = call.reserve_observing(EFFECT | LEAVES, 8, &reads)?;
         call.put(0, procname);
@@ -1798,7 +1802,8 @@ pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor:
     let driver: unsafe extern "C" fn(*mut c_void, *mut i32, *mut i32) -> u32 =
         driver!(EGL_INITIALIZE);
     let Some(scope) = hooks::enter() else { return driver(dpy, major, minor) };
-    let call = Call::begin(EGL_INITIALIZE).and_then(|call| {
+    let call = Call::begin(EGL_INITIALIZE);
+    let call = call.and_then(|call| {
         let call = call.reserve(LEAVES, 24)?;
         call.put(0, dpy);
         call.put(8, major);
@@ -1870,7 +1875,8 @@ pub unsafe extern "C" fn eglMakeCurrent(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 =
         driver!(EGL_MAKE_CURRENT);
     let Some(scope) = hooks::enter() else { return driver(dpy, draw, read, ctx) };
-    let call = Call::begin(EGL_MAKE_CURRENT).and_then(|call| {
+    let call = Call::begin(EGL_MAKE_CURRENT);
+    let call = call.and_then(|call| {
         let call =
             call.reserve(hooks::eglMakeCurrent_enter_flags(dpy, draw, read, ctx) | LEAVES, 32)?;
         call.put(0, dpy);
@@ -2799,7 +2805,8 @@ pub unsafe extern "C" fn eglReleaseTexImage(
 pub unsafe extern "C" fn eglReleaseThread() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_RELEASE_THREAD);
     let Some(scope) = hooks::enter() else { return driver() };
-    let call = Call::begin(EGL_RELEASE_THREAD).and_then(|call| {
+    let call = Call::begin(EGL_RELEASE_THREAD);
+    let call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 0)?;
         Some(call.publish())
     });
@@ -3245,7 +3252,8 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
 pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_SWAP_BUFFERS);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface) };
-    let call = Call::begin(EGL_SWAP_BUFFERS).and_then(|call| {
+    let call = Call::begin(EGL_SWAP_BUFFERS);
+    let call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 16)?;
         call.put(0, dpy);
         call.put(8, surface);
@@ -3324,7 +3332,8 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
-    let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT).and_then(|call| {
+    let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
+    let call = call.and_then(|call| {
         let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
         let call = call.reserve_observing(EFFECT | LEAVES, 28, &reads)?;
         call.clear(24);
@@ -3355,7 +3364,8 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
-    let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR).and_then(|call| {
+    let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
+    let call = call.and_then(|call| {
         let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
         let call = call.reserve_observing(EFFECT | LEAVES, 28, &reads)?;
         call.clear(24);
@@ -3393,7 +3403,8 @@ pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32
 pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_TERMINATE);
     let Some(scope) = hooks::enter() else { return driver(dpy) };
-    let call = Call::begin(EGL_TERMINATE).and_then(|call| {
+    let call = Call::begin(EGL_TERMINATE);
+    let call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 8)?;
         call.put(0, dpy);
         Some(call.publish())

@@ -11,3 +11,4 @@ pub mod handlers_gl_vendor_extensions;
 pub mod ids;
 pub mod names;
 pub mod sizes;
+pub mod trackers;

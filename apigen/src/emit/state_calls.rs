@@ -1,0 +1,61 @@
+//! Calls of the state mutator: what handlers and trackers do for it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::ident;
+use crate::ctype::Repr;
+use crate::model::{Api, Direction, Function, Value};
+
+/// Has the state's part of a recorded command run.
+pub fn touch(function: &Function, call: TokenStream, part: Direction) -> TokenStream {
+    let act = act(function, part);
+    match function.api {
+        Api::Egl => quote!(tracking::touch_egl(Some(#call), #act);),
+        Api::Gles => quote!(tracking::touch(#call, #act);),
+    }
+}
+
+/// The same of a hooked command, recorded or not.
+pub fn touch_hooked(function: &Function, part: Direction) -> TokenStream {
+    let act = act(function, part);
+    quote!(tracking::touch_egl(call.as_mut(), #act);)
+}
+
+/// The same of one that is not recorded.
+pub fn update(function: &Function, part: Direction) -> TokenStream {
+    let act = act(function, part);
+    quote!(tracker.update(#act);)
+}
+
+pub fn tracker(function: &Function) -> TokenStream {
+    match function.api {
+        Api::Egl => quote!(Tracker::begin_egl()),
+        Api::Gles => quote!(Tracker::begin()),
+    }
+}
+
+/// The closure that runs the state's part of a command.
+fn act(function: &Function, part: Direction) -> TokenStream {
+    let name = ident(&function.name);
+    let plain = |name: TokenStream, value: &Value| match value.ty.repr {
+        Repr::Pointer => quote!(#name as u64),
+        _ => name,
+    };
+    let arguments = function.params.iter().map(|param| {
+        let name = ident(&param.ident);
+        plain(quote!(#name), &param.value)
+    });
+    match part {
+        Direction::In => quote! {
+            |thread, memory, seen| commands::#name::enter(thread, memory, seen #(, #arguments)*)
+        },
+        Direction::Out => {
+            let result = function.result.as_ref().map(|value| plain(quote!(result), value));
+            let arguments = arguments.chain(result);
+            quote! {
+                |thread, memory, seen| commands::#name::leave(thread, memory, seen #(, #arguments)*)
+            }
+        }
+    }
+}
