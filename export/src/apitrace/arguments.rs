@@ -1,0 +1,173 @@
+//! Arguments and results as values of a `.trace`, by the trace's own description.
+//!
+//! Memory that was observed is an array of its elements, text, or bytes; memory that was not is its
+//! address. Knows no command by name.
+
+use std::io::{self, Write};
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::description::{Description, Group, Kind, Repr, Type};
+use gapii_protocol::trace::value::{Observation, Value};
+
+use super::values::{Names, Values};
+
+/// What is written, and the names for it.
+pub struct Arguments<'a, W> {
+    pub values: &'a mut Values<W>,
+    pub description: &'a Description,
+    /// Whether booleans are EGL's.
+    pub egl: bool,
+}
+
+/// Bytes of which nothing more is known.
+const BYTE: Type = Type { repr: Some(Repr::U8), kind: Kind::Number };
+
+impl<W: Write> Arguments<'_, W> {
+    /// A value of type `ty`, or the memory it points at.
+    pub fn write(
+        &mut self,
+        ty: Type,
+        element: Option<Type>,
+        value: Value,
+        observation: Observation<'_>,
+    ) -> io::Result<()> {
+        match observation {
+            Observation::Bytes(bytes) => self.memory(ty.kind, element, bytes),
+            Observation::None | Observation::Missing { .. } => self.scalar(ty, value),
+        }
+    }
+
+    /// Observed memory.
+    pub fn memory(&mut self, kind: Kind, element: Option<Type>, bytes: &[u8]) -> io::Result<()> {
+        match kind {
+            Kind::String => self.values.string(bytes),
+            Kind::Strings => self.strings(bytes),
+            Kind::Attributes(group) => self.attributes(group, element.unwrap_or(BYTE), bytes),
+            _ => match element {
+                Some(element) if element != BYTE => self.elements(element, bytes),
+                _ => {
+                    self.values.blob(bytes.len() as u64)?;
+                    self.values.bytes(bytes)
+                }
+            },
+        }
+    }
+
+    pub fn scalar(&mut self, ty: Type, value: Value) -> io::Result<()> {
+        match value {
+            Value::Unsigned(value) if ty.repr == Some(Repr::Pointer) => self.values.address(value),
+            Value::Unsigned(value) => self.values.unsigned(value),
+            Value::Signed(value) => self.values.signed(value),
+            Value::F32(value) => self.values.float(value),
+            Value::F64(value) => self.values.double(value),
+            Value::Bool(value) => self.boolean(value),
+            Value::Enum { group, bits } => self.enumerant(group, ty, bits),
+            Value::Bitfield { group, bits } => self.bitmask(group, bits),
+            Value::Pointer(address) => self.values.address(address),
+            Value::Missing => self.values.null(),
+        }
+    }
+
+    fn boolean(&mut self, value: bool) -> io::Result<()> {
+        let (names, of) = match self.egl {
+            true => (Names::EglBoolean, ["EGL_FALSE", "EGL_TRUE"]),
+            false => (Names::GlBoolean, ["GL_FALSE", "GL_TRUE"]),
+        };
+        self.values.enumerant(names, || [(0, of[0]), (1, of[1])].into_iter(), i64::from(value))
+    }
+
+    /// A value of a group, with the names of the group that has one for it.
+    fn enumerant(&mut self, group: u16, ty: Type, bits: u64) -> io::Result<()> {
+        let groups = self.description.groups();
+        let of = |index: u16| groups.get(usize::from(index));
+        let knows = |index: &u16| of(*index).is_some_and(|group| group.name_of(bits).is_some());
+        let naming = [Some(group), of(group).and_then(|group| group.fallback)];
+        let naming = naming.into_iter().flatten().find(knows);
+        let value = if naming.is_some() { bits as i64 } else { sign_extended(ty, bits) };
+        let index = naming.unwrap_or(group);
+        let values = || names(of(index)).map(|(value, name)| (value as i64, name));
+        self.values.enumerant(Names::Group(index), values, value)
+    }
+
+    fn bitmask(&mut self, group: u16, value: u64) -> io::Result<()> {
+        let values = || names(self.description.groups().get(usize::from(group)));
+        self.values.bitmask(Names::Group(group), values, value)
+    }
+
+    fn elements(&mut self, element: Type, bytes: &[u8]) -> io::Result<()> {
+        let size = usize::from(element.repr.map_or(1, Repr::size)).max(1);
+        self.values.array(bytes.len() / size)?;
+        for at in bytes.chunks_exact(size) {
+            self.scalar(element, Value::read(element, at, 0))?;
+        }
+        Ok(())
+    }
+
+    /// Pairs of a name and a value, and the name that ends the list.
+    fn attributes(&mut self, group: u16, element: Type, bytes: &[u8]) -> io::Result<()> {
+        let size = usize::from(element.repr.map_or(1, Repr::size)).max(1);
+        let name = Type { repr: element.repr, kind: Kind::Enum(group) };
+        self.values.array(bytes.len() / size)?;
+        for (index, at) in bytes.chunks_exact(size).enumerate() {
+            let ty = if index % 2 == 0 { name } else { element };
+            self.scalar(ty, Value::read(ty, at, 0))?;
+        }
+        Ok(())
+    }
+
+    /// Texts, each behind its length.
+    fn strings(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.values.array(Texts(bytes).count())?;
+        for text in Texts(bytes) {
+            self.values.string(text)?;
+        }
+        Ok(())
+    }
+}
+
+/// The texts of an array, up to the first that is cut.
+struct Texts<'a>(&'a [u8]);
+
+impl<'a> Iterator for Texts<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (len, rest) = self.0.split_first_chunk::<4>()?;
+        let (text, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        self.0 = rest;
+        Some(text)
+    }
+}
+
+/// Values and names of a group.
+fn names(group: Option<&Group>) -> impl ExactSizeIterator<Item = (u64, &str)> {
+    let values = group.map_or(&[][..], |group| &group.values);
+    values.iter().map(|(value, name)| (*value, name.as_str()))
+}
+
+/// An enum's bits, of which those of a signed type are a number that may be negative.
+fn sign_extended(ty: Type, bits: u64) -> i64 {
+    match ty.repr {
+        Some(Repr::I8) => i64::from(bits as i8),
+        Some(Repr::I16) => i64::from(bits as i16),
+        Some(Repr::I32) => i64::from(bits as i32),
+        _ => bits as i64,
+    }
+}
+
+/// The argument of this name, as a number; `None` where the command has none.
+pub fn argument(command: &Command<'_>, name: &str) -> Option<u64> {
+    let mut args = command.args();
+    args.find(|arg| arg.param.name == name).and_then(|arg| number(arg.value))
+}
+
+/// A value as a number, if it is one.
+pub fn number(value: Value) -> Option<u64> {
+    match value {
+        Value::Unsigned(value) | Value::Pointer(value) => Some(value),
+        Value::Signed(value) => Some(value as u64),
+        Value::Bool(value) => Some(u64::from(value)),
+        Value::Enum { bits, .. } | Value::Bitfield { bits, .. } => Some(bits),
+        Value::F32(_) | Value::F64(_) | Value::Missing => None,
+    }
+}

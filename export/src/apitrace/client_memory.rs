@@ -1,0 +1,332 @@
+//! Vertex arrays in the program's memory: `gl*Pointer` commands that gave an address, kept until a
+//! draw reads it.
+//!
+//! The format has no address of the program's: such a command is left out, and before each draw
+//! comes a fake one with the bytes that the draw reads. Follows only what is needed for that, and
+//! takes every command for one that the driver accepted.
+
+use std::collections::{BTreeMap, HashMap};
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::value::{Observation, Value};
+
+use super::arguments::argument;
+use super::ranges::Range;
+
+/// Arrays of the default vertex array object, the only one that can have them in client memory, of
+/// every context.
+#[derive(Default)]
+pub struct ClientArrays {
+    contexts: HashMap<u64, Context>,
+}
+
+#[derive(Default)]
+struct Context {
+    array_buffer: u64,
+    vertex_array: u64,
+    texture_unit: u64,
+    arrays: BTreeMap<Slot, Array>,
+}
+
+/// Which array of a context.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Slot {
+    Attribute(u64),
+    /// By the enumerant that enables it, and the texture unit.
+    Fixed(u64, u64),
+}
+
+/// What its last `gl*Pointer` said.
+#[derive(Default, Debug)]
+struct Array {
+    enabled: bool,
+    per_instance: bool,
+    client: Option<ClientArray>,
+}
+
+/// An array in the program's memory.
+#[derive(Clone, Debug)]
+pub struct ClientArray {
+    /// The command that set it, to be made again.
+    pub function: u16,
+    pub payload: Box<[u8]>,
+    pub pointer: u64,
+    /// Bytes from one element to the next.
+    stride: u64,
+}
+
+/// What a command is to arrays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    None,
+    AttributePointer,
+    /// The enumerant of the array.
+    FixedPointer(u64),
+    EnableAttribute(bool),
+    EnableFixed(bool),
+    Divisor,
+    BindBuffer,
+    DeleteBuffers,
+    BindVertexArray,
+    DeleteVertexArrays,
+    TextureUnit,
+    Draw,
+}
+
+const VERTEX_ARRAY: u64 = 0x8074;
+const NORMAL_ARRAY: u64 = 0x8075;
+const COLOR_ARRAY: u64 = 0x8076;
+pub const TEXTURE_COORD_ARRAY: u64 = 0x8078;
+const MATRIX_INDEX_ARRAY: u64 = 0x8844;
+const WEIGHT_ARRAY: u64 = 0x86AD;
+const POINT_SIZE_ARRAY: u64 = 0x8B9C;
+pub const ARRAY_BUFFER: u64 = 0x8892;
+pub const TEXTURE0: u64 = 0x84C0;
+
+impl Role {
+    pub fn of(name: &str) -> Self {
+        match name {
+            "glVertexAttribPointer" | "glVertexAttribIPointer" | "glVertexAttribIPointerEXT" => {
+                Self::AttributePointer
+            }
+            "glVertexPointer" => Self::FixedPointer(VERTEX_ARRAY),
+            "glNormalPointer" => Self::FixedPointer(NORMAL_ARRAY),
+            "glColorPointer" => Self::FixedPointer(COLOR_ARRAY),
+            "glTexCoordPointer" => Self::FixedPointer(TEXTURE_COORD_ARRAY),
+            "glMatrixIndexPointerOES" => Self::FixedPointer(MATRIX_INDEX_ARRAY),
+            "glWeightPointerOES" => Self::FixedPointer(WEIGHT_ARRAY),
+            "glPointSizePointerOES" => Self::FixedPointer(POINT_SIZE_ARRAY),
+            "glEnableVertexAttribArray" => Self::EnableAttribute(true),
+            "glDisableVertexAttribArray" => Self::EnableAttribute(false),
+            "glEnableClientState" => Self::EnableFixed(true),
+            "glDisableClientState" => Self::EnableFixed(false),
+            "glVertexAttribDivisor"
+            | "glVertexAttribDivisorANGLE"
+            | "glVertexAttribDivisorEXT"
+            | "glVertexAttribDivisorNV" => Self::Divisor,
+            "glBindBuffer" => Self::BindBuffer,
+            "glDeleteBuffers" => Self::DeleteBuffers,
+            "glBindVertexArray" | "glBindVertexArrayOES" => Self::BindVertexArray,
+            "glDeleteVertexArrays" | "glDeleteVertexArraysOES" => Self::DeleteVertexArrays,
+            "glClientActiveTexture" => Self::TextureUnit,
+            _ if name.starts_with("glDrawArrays")
+                || name.starts_with("glDrawElements")
+                || name.starts_with("glDrawRangeElements")
+                || name.starts_with("glMultiDraw") =>
+            {
+                Self::Draw
+            }
+            _ => Self::None,
+        }
+    }
+}
+
+/// The arrays that a draw reads from client memory, and what has to be put back after setting them.
+pub struct Needed<'s> {
+    pub arrays: Vec<(Slot, &'s ClientArray, Place)>,
+    pub array_buffer: u64,
+    pub texture_unit: u64,
+}
+
+/// Where the elements are that a draw uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Index of the first of the ranges.
+    pub first: usize,
+    /// Index behind the last of them.
+    pub end: usize,
+}
+
+impl ClientArrays {
+    /// Takes note of a command. Returns whether it says an address of the program's, and so has to
+    /// be left out.
+    pub fn follow(&mut self, role: Role, command: &Command<'_>) -> bool {
+        let context = self.contexts.entry(command.context).or_default();
+        let arg = |name: &str| argument(command, name).unwrap_or(0);
+        match role {
+            Role::AttributePointer => {
+                return context.set_pointer(Slot::Attribute(arg("index")), command);
+            }
+            Role::FixedPointer(array) => {
+                let slot = context.fixed_slot(array);
+                return context.set_pointer(slot, command);
+            }
+            Role::EnableAttribute(enabled) => {
+                context.enable(Slot::Attribute(arg("index")), enabled);
+            }
+            Role::EnableFixed(enabled) => {
+                let slot = context.fixed_slot(arg("array"));
+                context.enable(slot, enabled);
+            }
+            Role::Divisor if context.vertex_array == 0 => {
+                let array = context.arrays.entry(Slot::Attribute(arg("index"))).or_default();
+                array.per_instance = arg("divisor") != 0;
+            }
+            Role::BindBuffer if arg("target") == ARRAY_BUFFER => {
+                context.array_buffer = arg("buffer");
+            }
+            Role::DeleteBuffers if names_in(command).any(|name| name == context.array_buffer) => {
+                context.array_buffer = 0;
+            }
+            Role::BindVertexArray => context.vertex_array = arg("array"),
+            Role::DeleteVertexArrays
+                if names_in(command).any(|name| name == context.vertex_array) =>
+            {
+                context.vertex_array = 0;
+            }
+            Role::TextureUnit => context.texture_unit = arg("texture").saturating_sub(TEXTURE0),
+            _ => {}
+        }
+        false
+    }
+
+    /// What the draw `command` reads of `ranges`, which are in the order of their addresses.
+    pub fn needed(&self, command: &Command<'_>, ranges: &[Range<'_>]) -> Option<Needed<'_>> {
+        let context = self.contexts.get(&command.context)?;
+        if context.vertex_array != 0 || ranges.is_empty() {
+            return None;
+        }
+        let in_use = context.arrays.iter().filter(|(_, array)| array.enabled);
+        let in_use: Vec<_> = in_use
+            .filter_map(|(slot, array)| Some((*slot, array.client.as_ref()?, array.per_instance)))
+            .collect();
+        let first = first_element(command).or_else(|| smallest_element(&in_use, ranges));
+        let base_instance = argument(command, "baseinstance").unwrap_or(0) as i64;
+        let arrays = in_use.iter().filter_map(|(slot, array, per_instance)| {
+            let first = if *per_instance { base_instance } else { first.unwrap_or(0) };
+            let place = place_of(array, first, &in_use, ranges)?;
+            Some((*slot, *array, place))
+        });
+        let arrays: Vec<_> = arrays.collect();
+        (!arrays.is_empty()).then_some(Needed {
+            arrays,
+            array_buffer: context.array_buffer,
+            texture_unit: context.texture_unit,
+        })
+    }
+}
+
+impl Context {
+    fn set_pointer(&mut self, slot: Slot, command: &Command<'_>) -> bool {
+        if self.vertex_array != 0 {
+            return false;
+        }
+        let pointer = argument(command, "pointer").unwrap_or(0);
+        let in_client_memory = self.array_buffer == 0 && pointer != 0;
+        let payload = command.enter_payload().filter(|_| in_client_memory);
+        self.arrays.entry(slot).or_default().client = payload.map(|payload| ClientArray {
+            function: command.id,
+            payload: payload.into(),
+            pointer,
+            stride: stride(command),
+        });
+        in_client_memory
+    }
+
+    fn enable(&mut self, slot: Slot, enabled: bool) {
+        if self.vertex_array == 0 {
+            self.arrays.entry(slot).or_default().enabled = enabled;
+        }
+    }
+
+    fn fixed_slot(&self, array: u64) -> Slot {
+        let unit = if array == TEXTURE_COORD_ARRAY { self.texture_unit } else { 0 };
+        Slot::Fixed(array, unit)
+    }
+}
+
+impl ClientArray {
+    /// Where the element of this number begins; `None` before the first byte there is.
+    fn element(&self, number: i64) -> Option<u64> {
+        let offset = i64::try_from(self.stride).ok()?.checked_mul(number)?;
+        self.pointer.checked_add_signed(offset)
+    }
+}
+
+/// An array in use: it, and whether it goes on with instances.
+type InUse<'s> = (Slot, &'s ClientArray, bool);
+
+/// The element at which a draw begins, if its arguments say so.
+fn first_element(command: &Command<'_>) -> Option<i64> {
+    let mut args = command.args();
+    args.find(|arg| arg.param.name == "first").and_then(|arg| match arg.value {
+        Value::Signed(first) => Some(first),
+        _ => None,
+    })
+}
+
+/// The smallest number of an element that lies in a range for all arrays: indices are not followed
+/// here, but what was observed begins where the smallest index points.
+fn smallest_element(arrays: &[InUse<'_>], ranges: &[Range<'_>]) -> Option<i64> {
+    let per_vertex = arrays.iter().filter(|(_, _, per_instance)| !per_instance);
+    let candidates = per_vertex.clone().flat_map(|(_, array, _)| {
+        ranges.iter().map(|range| {
+            let offset = range.address.wrapping_sub(array.pointer) as i64;
+            // What is interleaved is one range, which begins before this array's first element.
+            offset.div_euclid(array.stride.max(1) as i64)
+        })
+    });
+    let lies_in_ranges = |number: &i64| {
+        per_vertex.clone().all(|(_, array, _)| {
+            let element = array.element(*number);
+            element.is_some_and(|at| ranges.iter().any(|range| range.contains(at)))
+        })
+    };
+    let mut candidates: Vec<i64> = candidates.flat_map(|number| [number, number + 1]).collect();
+    candidates.sort_unstable();
+    candidates.into_iter().find(lies_in_ranges)
+}
+
+/// The ranges that an array's elements from `first` on are in.
+fn place_of(
+    array: &ClientArray,
+    first: i64,
+    all: &[InUse<'_>],
+    ranges: &[Range<'_>],
+) -> Option<Place> {
+    let begins = array.element(first)?;
+    let first = ranges.iter().position(|range| range.contains(begins))?;
+    let behind = ranges[first].end();
+    // What comes behind belongs to it as long as no other array begins before that.
+    let next = all.iter().map(|(_, other, _)| other.pointer).filter(|at| *at >= behind).min();
+    let next = next.unwrap_or(u64::MAX);
+    let more = ranges[first + 1..].iter().take_while(|range| range.address < next).count();
+    Some(Place { first, end: first + 1 + more })
+}
+
+/// Bytes from one element of an array to the next, as its command says.
+fn stride(command: &Command<'_>) -> u64 {
+    let arg = |name: &str| argument(command, name);
+    match arg("stride") {
+        Some(stride) if stride != 0 => stride,
+        _ => {
+            // Normals have three components, point sizes one, and neither says so.
+            let implied = if command.name() == "glNormalPointer" { 3 } else { 1 };
+            element_bytes(arg("type").unwrap_or(0), arg("size").unwrap_or(implied))
+        }
+    }
+}
+
+fn element_bytes(ty: u64, components: u64) -> u64 {
+    match ty {
+        // GL_BYTE, GL_UNSIGNED_BYTE
+        0x1400 | 0x1401 => components,
+        // GL_SHORT, GL_UNSIGNED_SHORT, GL_HALF_FLOAT, GL_HALF_FLOAT_OES
+        0x1402 | 0x1403 | 0x140B | 0x8D61 => 2 * components,
+        // GL_INT_2_10_10_10_REV, GL_UNSIGNED_INT_2_10_10_10_REV and the same by OES
+        0x8D9F | 0x8368 | 0x8DF6 | 0x8DF7 => 4,
+        _ => 4 * components,
+    }
+}
+
+/// The names in the array of a `glDelete*`.
+fn names_in<'a>(command: &Command<'a>) -> impl Iterator<Item = u64> + use<'a> {
+    let arrays = command.args().filter_map(|arg| match arg.observation {
+        Observation::Bytes(bytes) => Some(bytes),
+        _ => None,
+    });
+    arrays.flat_map(|bytes| {
+        let (names, _) = bytes.as_chunks::<4>();
+        names.iter().map(|name| u64::from(u32::from_le_bytes(*name)))
+    })
+}

@@ -1,0 +1,371 @@
+//! `Exporter`: commands in, calls out.
+//!
+//! Strictly in order, one command at a time: each is written with its outputs, and the fake calls
+//! that it needs come before it. Threads are numbered in the order in which they come.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use gapii_protocol::trace::description::{Function, Kind, Observed};
+use gapii_protocol::trace::value::{Arg, Value};
+use gapii_protocol::trace::{Command, Description};
+
+use super::arguments::Arguments;
+use super::calls::{Calls, Origin};
+use super::client_memory::{self, ClientArray, ClientArrays, Needed, Slot};
+use super::mappings::{self, Mappings};
+use super::quirks::{self, Size, Surfaces};
+use super::ranges::{self, Range, Span};
+
+/// What a trace says of the program that it is of.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Path of the executable, or the program's name.
+    pub name: String,
+}
+
+/// What was written, and what could not be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// Commands that became calls.
+    pub commands: u64,
+    /// Calls that say what no command does.
+    pub fake: u64,
+    /// Commands without arguments, because their record is not in the trace or not described.
+    pub skipped: u64,
+    /// Ranges of memory that no call can express.
+    pub unexpressed: u64,
+}
+
+/// Writes a `.trace`.
+pub struct Exporter<W> {
+    calls: Calls<W>,
+    threads: HashMap<u32, u64>,
+    /// By function id.
+    roles: Vec<Roles>,
+    arrays: ClientArrays,
+    mappings: Mappings,
+    surfaces: Surfaces,
+    summary: Summary,
+}
+
+/// What a function is to each part.
+#[derive(Clone, Copy)]
+struct Roles {
+    arrays: client_memory::Role,
+    mappings: mappings::Role,
+    surfaces: quirks::Role,
+}
+
+impl<W: Write> Exporter<W> {
+    /// Writes the head. `description` is that of the trace whose commands will come.
+    pub fn begin(out: W, program: &Program, description: &Description) -> io::Result<Self> {
+        Ok(Self {
+            calls: Calls::begin(out, &[("process.name", &program.name)])?,
+            threads: HashMap::new(),
+            roles: roles(description),
+            arrays: ClientArrays::default(),
+            mappings: Mappings::default(),
+            surfaces: Surfaces::default(),
+            summary: Summary::default(),
+        })
+    }
+
+    /// Writes what is left and gives the output back.
+    pub fn finish(self) -> io::Result<(W, Summary)> {
+        Ok((self.calls.finish()?, self.summary))
+    }
+
+    /// Writes a command, and what has to come before it.
+    pub fn command(&mut self, command: &Command<'_>) -> io::Result<()> {
+        let known = command.function.filter(|_| command.enter_payload().is_some());
+        let Some(function) = known else {
+            self.summary.skipped += 1;
+            return Ok(());
+        };
+        let roles = self.roles[usize::from(command.id)];
+        let ranges = ranges::read_by(command);
+        let left_out =
+            roles.arrays != client_memory::Role::None && self.arrays.follow(roles.arrays, command);
+        if left_out {
+            return Ok(());
+        }
+        self.memory_before(roles, command, &ranges)?;
+        self.call(command, function, &ranges)?;
+        self.summary.commands += 1;
+        if roles.mappings != mappings::Role::None {
+            self.mappings.follow(roles.mappings, command);
+        }
+        match self.surfaces.follow(roles.surfaces, command) {
+            Some(size) => self.viewport(command, size),
+            None => Ok(()),
+        }
+    }
+
+    /// Fake calls that bring the memory which `command` reads through no parameter of its own.
+    fn memory_before(
+        &mut self,
+        roles: Roles,
+        command: &Command<'_>,
+        ranges: &[Range<'_>],
+    ) -> io::Result<()> {
+        if ranges.iter().all(|range| range.param.is_some()) {
+            return Ok(());
+        }
+        let own = ranges.iter().filter(|range| range.param.is_none());
+        let (mapped, mut client): (Vec<_>, Vec<_>) =
+            own.copied().partition(|range| self.mappings.has(range));
+        for range in &mapped {
+            self.memcpy(command, range)?;
+        }
+        client.sort_by_key(|range| range.address);
+        if client.is_empty() {
+            return Ok(());
+        }
+        let arrays = std::mem::take(&mut self.arrays);
+        let needed = match roles.arrays {
+            client_memory::Role::Draw => arrays.needed(command, &client),
+            _ => None,
+        };
+        let written = match &needed {
+            Some(needed) => self.client_arrays(command, needed, &client),
+            None => {
+                self.summary.unexpressed += client.len() as u64;
+                Ok(())
+            }
+        };
+        drop(needed);
+        self.arrays = arrays;
+        written
+    }
+
+    /// Sets the arrays that a draw needs, with what they hold.
+    fn client_arrays(
+        &mut self,
+        command: &Command<'_>,
+        needed: &Needed<'_>,
+        ranges: &[Range<'_>],
+    ) -> io::Result<()> {
+        if needed.array_buffer != 0 {
+            self.bind_array_buffer(command, 0)?;
+        }
+        let mut unit = needed.texture_unit;
+        for (slot, array, place) in &needed.arrays {
+            if let Slot::Fixed(client_memory::TEXTURE_COORD_ARRAY, of) = slot
+                && unit != *of
+            {
+                unit = *of;
+                self.texture_unit(command, unit)?;
+            }
+            self.client_array(command, array, &ranges[place.first..place.end])?;
+        }
+        if unit != needed.texture_unit {
+            self.texture_unit(command, needed.texture_unit)?;
+        }
+        if needed.array_buffer != 0 {
+            self.bind_array_buffer(command, needed.array_buffer)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a `gl*Pointer` command again, with memory in place of its address.
+    fn client_array(
+        &mut self,
+        command: &Command<'_>,
+        array: &ClientArray,
+        ranges: &[Range<'_>],
+    ) -> io::Result<()> {
+        let description = command.description();
+        let Some(function) = description.function(array.function) else { return Ok(()) };
+        let Some(span) = Span::new(array.pointer, ranges) else {
+            self.summary.unexpressed += 1;
+            return Ok(());
+        };
+        self.enter(command, function, Origin::Fake)?;
+        for (index, param) in function.params.iter().enumerate() {
+            self.calls.argument(index)?;
+            if param.name == "pointer" {
+                span.write(&mut self.calls.values)?;
+            } else {
+                let value = Value::read(param.ty, &array.payload, param.offset as usize);
+                self.arguments(command, function).scalar(param.ty, value)?;
+            }
+        }
+        self.calls.end()?;
+        self.leave_fake()
+    }
+
+    fn memcpy(&mut self, command: &Command<'_>, range: &Range<'_>) -> io::Result<()> {
+        let thread = self.thread(command);
+        self.calls.enter(thread, "memcpy", ["dest", "src", "n"].into_iter(), Origin::Fake)?;
+        self.calls.argument(0)?;
+        self.calls.values.address(range.address)?;
+        self.calls.argument(1)?;
+        match Span::new(range.address, std::slice::from_ref(range)) {
+            Some(span) => span.write(&mut self.calls.values)?,
+            None => self.calls.values.null()?,
+        }
+        self.calls.argument(2)?;
+        self.calls.values.unsigned(range.size)?;
+        self.calls.end()?;
+        self.leave_fake()
+    }
+
+    fn viewport(&mut self, command: &Command<'_>, size: Size) -> io::Result<()> {
+        let (width, height) = (u64::from(size.width), u64::from(size.height));
+        let area = [("x", 0), ("y", 0), ("width", width), ("height", height)];
+        self.fake(command, "glViewport", &area)?;
+        self.fake(command, "glScissor", &area)
+    }
+
+    fn bind_array_buffer(&mut self, command: &Command<'_>, buffer: u64) -> io::Result<()> {
+        let target = client_memory::ARRAY_BUFFER;
+        self.fake(command, "glBindBuffer", &[("target", target), ("buffer", buffer)])
+    }
+
+    fn texture_unit(&mut self, command: &Command<'_>, unit: u64) -> io::Result<()> {
+        let texture = client_memory::TEXTURE0 + unit;
+        self.fake(command, "glClientActiveTexture", &[("texture", texture)])
+    }
+
+    /// A fake call with these parameters and numbers.
+    fn fake(
+        &mut self,
+        command: &Command<'_>,
+        name: &str,
+        numbers: &[(&str, u64)],
+    ) -> io::Result<()> {
+        let thread = self.thread(command);
+        let params = numbers.iter().map(|(param, _)| *param);
+        self.calls.enter(thread, name, params, Origin::Fake)?;
+        let mut functions = command.description().functions().iter();
+        let described = functions.find(|function| function.name == name);
+        for (index, (_, number)) in numbers.iter().enumerate() {
+            self.calls.argument(index)?;
+            match described.and_then(|function| Some((function, function.params.get(index)?))) {
+                Some((function, param)) => {
+                    let value = Value::read(param.ty, &number.to_le_bytes(), 0);
+                    self.arguments(command, function).scalar(param.ty, value)?;
+                }
+                None => self.calls.values.unsigned(*number)?,
+            }
+        }
+        self.calls.end()?;
+        self.leave_fake()
+    }
+
+    /// Writes the command itself.
+    fn call(
+        &mut self,
+        command: &Command<'_>,
+        function: &Function,
+        ranges: &[Range<'_>],
+    ) -> io::Result<()> {
+        self.enter(command, function, Origin::Program)?;
+        for (index, arg) in command.args().enumerate() {
+            if arg.param.observed != Observed::Out {
+                self.calls.argument(index)?;
+                self.input(command, function, index, &arg, ranges)?;
+            }
+        }
+        self.calls.end()?;
+        if function.leaves && command.leave_payload().is_none() {
+            // It never returned, or nobody knows with what.
+            return Ok(());
+        }
+        self.calls.leave()?;
+        for (index, arg) in command.args().enumerate() {
+            if arg.param.observed == Observed::Out {
+                self.calls.argument(index)?;
+                self.arguments(command, function).write(
+                    arg.param.ty,
+                    arg.param.element,
+                    arg.value,
+                    arg.observation,
+                )?;
+            }
+        }
+        if let Some((value, text)) = command.result() {
+            self.calls.result()?;
+            self.arguments(command, function).write(function.result, None, value, text)?;
+        }
+        self.calls.end()
+    }
+
+    /// An argument that the command reads.
+    fn input(
+        &mut self,
+        command: &Command<'_>,
+        function: &Function,
+        index: usize,
+        arg: &Arg<'_>,
+        ranges: &[Range<'_>],
+    ) -> io::Result<()> {
+        let (ty, element) = (arg.param.ty, arg.param.element);
+        let Value::Pointer(address) = arg.value else {
+            return self.arguments(command, function).scalar(ty, arg.value);
+        };
+        let of_it: Vec<_> =
+            ranges.iter().copied().filter(|range| range.param == Some(index)).collect();
+        if of_it.is_empty() {
+            let mut arguments = self.arguments(command, function);
+            return arguments.write(ty, element, arg.value, arg.observation);
+        }
+        let Some(span) = Span::new(address, &of_it) else {
+            self.summary.unexpressed += 1;
+            return self.calls.values.address(address);
+        };
+        match span.whole() {
+            Some(bytes) => self.arguments(command, function).memory(Kind::Array, element, bytes),
+            None => span.write(&mut self.calls.values),
+        }
+    }
+
+    fn enter(
+        &mut self,
+        command: &Command<'_>,
+        function: &Function,
+        origin: Origin,
+    ) -> io::Result<()> {
+        let thread = self.thread(command);
+        let params = function.params.iter().map(|param| param.name.as_str());
+        self.calls.enter(thread, &function.name, params, origin)
+    }
+
+    fn leave_fake(&mut self) -> io::Result<()> {
+        self.summary.fake += 1;
+        self.calls.leave()?;
+        self.calls.end()
+    }
+
+    fn thread(&mut self, command: &Command<'_>) -> u64 {
+        let next = self.threads.len() as u64;
+        *self.threads.entry(command.thread).or_insert(next)
+    }
+
+    fn arguments<'s>(&'s mut self, command: &Command<'s>, function: &Function) -> Arguments<'s, W> {
+        Arguments {
+            values: &mut self.calls.values,
+            description: command.description(),
+            egl: function.api == "egl",
+        }
+    }
+}
+
+fn roles(description: &Description) -> Vec<Roles> {
+    let last = description.functions().iter().map(|function| usize::from(function.id)).max();
+    let nothing = Roles {
+        arrays: client_memory::Role::None,
+        mappings: mappings::Role::None,
+        surfaces: quirks::Role::None,
+    };
+    let mut roles = vec![nothing; last.map_or(0, |last| last + 1)];
+    for function in description.functions() {
+        roles[usize::from(function.id)] = Roles {
+            arrays: client_memory::Role::of(&function.name),
+            mappings: mappings::Role::of(&function.name),
+            surfaces: quirks::Role::of(&function.name),
+        };
+    }
+    roles
+}

@@ -1,0 +1,90 @@
+//! Mapped buffers: what the program wrote into one becomes a fake `memcpy` to its address.
+//!
+//! Players know the addresses that mapping commands returned and stop at any other, so that only
+//! those are written to.
+
+use std::collections::HashMap;
+
+use gapii_protocol::trace::Command;
+
+use super::arguments::{argument, number};
+use super::ranges::Range;
+
+/// Buffers that are mapped now, as far as their commands say.
+#[derive(Default)]
+pub struct Mappings {
+    /// What is bound, by context and target.
+    bound: HashMap<(u64, u64), u64>,
+    /// By the address of the mapping.
+    mapped: Vec<Mapping>,
+}
+
+struct Mapping {
+    address: u64,
+    /// Bytes; the whole buffer, of a size not known here, has 2^32.
+    size: u64,
+    buffer: u64,
+}
+
+const WHOLE_BUFFER_BYTES: u64 = 1 << 32;
+
+/// What a command is to mappings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    None,
+    Bind,
+    Map,
+    Unmap,
+}
+
+impl Role {
+    pub fn of(name: &str) -> Self {
+        match name {
+            "glBindBuffer" | "glBindBufferBase" | "glBindBufferRange" => Self::Bind,
+            "glMapBufferRange" | "glMapBufferRangeEXT" | "glMapBufferOES" => Self::Map,
+            "glUnmapBuffer" | "glUnmapBufferOES" => Self::Unmap,
+            _ => Self::None,
+        }
+    }
+}
+
+impl Mappings {
+    /// Takes note of a command; to be called after it was written.
+    pub fn follow(&mut self, role: Role, command: &Command<'_>) {
+        let Some(target) = argument(command, "target") else { return };
+        let place = (command.context, target);
+        match role {
+            Role::None => {}
+            Role::Bind => {
+                self.bound.insert(place, argument(command, "buffer").unwrap_or(0));
+            }
+            Role::Map => {
+                let address = command.result().and_then(|(value, _)| number(value)).unwrap_or(0);
+                let size = argument(command, "length").unwrap_or(WHOLE_BUFFER_BYTES);
+                let buffer = self.bound.get(&place).copied().unwrap_or(0);
+                if address != 0 {
+                    // Where it is now, nothing else is mapped any more.
+                    self.mapped.retain(|other| !other.overlaps(address, size));
+                    self.mapped.push(Mapping { address, size, buffer });
+                }
+            }
+            Role::Unmap => {
+                let buffer = self.bound.get(&place).copied().unwrap_or(0);
+                self.mapped.retain(|other| other.buffer != buffer);
+            }
+        }
+    }
+
+    /// Whether `range` lies in a mapped buffer.
+    pub fn has(&self, range: &Range<'_>) -> bool {
+        self.mapped.iter().any(|mapping| {
+            mapping.address <= range.address && range.end() <= mapping.address + mapping.size
+        })
+    }
+}
+
+impl Mapping {
+    fn overlaps(&self, address: u64, size: u64) -> bool {
+        self.address < address.saturating_add(size) && address < self.address + self.size
+    }
+}

@@ -1,0 +1,101 @@
+//! What players of the format need besides the program's own calls.
+//!
+//! Window systems are not in the trace: how large a surface is, players take from viewports. So the
+//! first time that a context is current, its surface's size is said by a fake one.
+
+use std::collections::{HashMap, HashSet};
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::value::Observation;
+
+use super::arguments::{argument, number};
+
+const WIDTH: u32 = 0x3057;
+const HEIGHT: u32 = 0x3056;
+const NONE: u32 = 0x3038;
+
+/// Sizes of surfaces, as far as commands say them.
+#[derive(Default)]
+pub struct Surfaces {
+    sizes: HashMap<u64, Size>,
+    used_contexts: HashSet<u64>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Size {
+    pub width: u32,
+    pub height: u32,
+}
+
+/// What a command is to surfaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    None,
+    CreatePbuffer,
+    QuerySurface,
+    MakeCurrent,
+    DestroyContext,
+}
+
+impl Role {
+    pub fn of(name: &str) -> Self {
+        match name {
+            "eglCreatePbufferSurface" => Self::CreatePbuffer,
+            "eglQuerySurface" => Self::QuerySurface,
+            "eglMakeCurrent" => Self::MakeCurrent,
+            "eglDestroyContext" => Self::DestroyContext,
+            _ => Self::None,
+        }
+    }
+}
+
+impl Surfaces {
+    /// Takes note of a command. The size of a surface that a new context is now current with.
+    pub fn follow(&mut self, role: Role, command: &Command<'_>) -> Option<Size> {
+        let result = || command.result().and_then(|(value, _)| number(value)).unwrap_or(0);
+        match role {
+            Role::None => {}
+            Role::CreatePbuffer => {
+                self.sizes.insert(result(), pbuffer_size(command));
+            }
+            Role::QuerySurface => {
+                let size = self.sizes.entry(argument(command, "surface")?).or_default();
+                let queried = command.args().find(|arg| arg.param.name == "value")?.observation;
+                let Observation::Bytes(value) = queried else { return None };
+                let value = value.first_chunk::<4>().map_or(0, |value| u32::from_le_bytes(*value));
+                match argument(command, "attribute")? as u32 {
+                    WIDTH => size.width = value,
+                    HEIGHT => size.height = value,
+                    _ => {}
+                }
+            }
+            Role::MakeCurrent => {
+                let context = argument(command, "ctx")?;
+                if context != 0 && result() != 0 && self.used_contexts.insert(context) {
+                    let size = self.sizes.get(&argument(command, "draw")?).copied();
+                    return size.filter(|size| size.width != 0 && size.height != 0);
+                }
+            }
+            Role::DestroyContext => {
+                self.used_contexts.remove(&argument(command, "ctx")?);
+            }
+        }
+        None
+    }
+}
+
+fn pbuffer_size(command: &Command<'_>) -> Size {
+    let mut size = Size::default();
+    let list = command.args().find(|arg| arg.param.name == "attrib_list");
+    let Some(Observation::Bytes(list)) = list.map(|arg| arg.observation) else { return size };
+    let (words, _) = list.as_chunks::<4>();
+    let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    for pair in words.chunks_exact(2).take_while(|pair| pair[0] != NONE) {
+        match pair[0] {
+            WIDTH => size.width = pair[1],
+            HEIGHT => size.height = pair[1],
+            _ => {}
+        }
+    }
+    size
+}

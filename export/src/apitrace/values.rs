@@ -1,0 +1,203 @@
+//! Values of a `.trace`: a byte that tells the type, then the value.
+//!
+//! Numbers are in groups of seven bits, lowest first, the top bit of a byte telling that more
+//! follow. Enums, bitmasks and functions are defined where they are used first, by a number, and
+//! from there on only that number is written. Decides nothing about what a command's argument is.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::io::{self, Write};
+
+use super::container::Container;
+
+/// The byte that tells the type of a value.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Tag {
+    Null = 0,
+    Negative = 3,
+    Unsigned = 4,
+    Float = 5,
+    Double = 6,
+    String = 7,
+    Blob = 8,
+    Enum = 9,
+    Bitmask = 10,
+    Array = 11,
+    Opaque = 13,
+}
+
+/// What defines an enum or bitmask in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Names {
+    /// A group of the trace's description, by its index.
+    Group(u16),
+    GlBoolean,
+    EglBoolean,
+}
+
+/// Numbers of definitions, given in the order of first use.
+struct Numbers<K>(HashMap<K, u64>);
+
+impl<K: Hash + Eq> Numbers<K> {
+    /// The number of `key`, and whether this is its first use.
+    fn of(&mut self, key: K) -> (u64, bool) {
+        let next = self.0.len() as u64;
+        let mut first = false;
+        let number = *self.0.entry(key).or_insert_with(|| {
+            first = true;
+            next
+        });
+        (number, first)
+    }
+}
+
+/// Writes values, and the definitions that they need.
+pub struct Values<W> {
+    out: Container<W>,
+    enums: Numbers<Names>,
+    bitmasks: Numbers<Names>,
+}
+
+impl<W: Write> Values<W> {
+    pub fn new(out: Container<W>) -> Self {
+        Self { out, enums: Numbers(HashMap::new()), bitmasks: Numbers(HashMap::new()) }
+    }
+
+    pub fn finish(self) -> io::Result<W> {
+        self.out.finish()
+    }
+
+    pub fn null(&mut self) -> io::Result<()> {
+        self.byte(Tag::Null as u8)
+    }
+
+    pub fn unsigned(&mut self, value: u64) -> io::Result<()> {
+        self.byte(Tag::Unsigned as u8)?;
+        self.number(value)
+    }
+
+    pub fn signed(&mut self, value: i64) -> io::Result<()> {
+        let tag = if value < 0 { Tag::Negative } else { Tag::Unsigned };
+        self.byte(tag as u8)?;
+        self.number(value.unsigned_abs())
+    }
+
+    pub fn float(&mut self, value: f32) -> io::Result<()> {
+        self.byte(Tag::Float as u8)?;
+        self.out.write_all(&value.to_le_bytes())
+    }
+
+    pub fn double(&mut self, value: f64) -> io::Result<()> {
+        self.byte(Tag::Double as u8)?;
+        self.out.write_all(&value.to_le_bytes())
+    }
+
+    pub fn string(&mut self, text: &[u8]) -> io::Result<()> {
+        self.byte(Tag::String as u8)?;
+        self.text(text)
+    }
+
+    /// An address that stands for itself; null is its own type.
+    pub fn address(&mut self, address: u64) -> io::Result<()> {
+        if address == 0 {
+            return self.null();
+        }
+        self.byte(Tag::Opaque as u8)?;
+        self.number(address)
+    }
+
+    /// `len` values must follow.
+    pub fn array(&mut self, len: usize) -> io::Result<()> {
+        self.byte(Tag::Array as u8)?;
+        self.number(len as u64)
+    }
+
+    /// `len` bytes must follow, by [`Self::bytes`] and [`Self::zeros`].
+    pub fn blob(&mut self, len: u64) -> io::Result<()> {
+        self.byte(Tag::Blob as u8)?;
+        self.number(len)
+    }
+
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
+    }
+
+    pub fn zeros(&mut self, len: u64) -> io::Result<()> {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        let mut left = len;
+        while left > 0 {
+            let part = left.min(ZEROS.len() as u64);
+            self.out.write_all(&ZEROS[..part as usize])?;
+            left -= part;
+        }
+        Ok(())
+    }
+
+    /// One of the names that `names` stands for; `values` is asked for all of them at first use.
+    pub fn enumerant<'n, I: ExactSizeIterator<Item = (i64, &'n str)>>(
+        &mut self,
+        names: Names,
+        values: impl FnOnce() -> I,
+        value: i64,
+    ) -> io::Result<()> {
+        let (number, first) = self.enums.of(names);
+        self.byte(Tag::Enum as u8)?;
+        self.number(number)?;
+        if first {
+            let values = values();
+            self.number(values.len() as u64)?;
+            for (value, name) in values {
+                self.text(name.as_bytes())?;
+                self.signed(value)?;
+            }
+        }
+        self.signed(value)
+    }
+
+    /// Some of the bits that `names` stands for.
+    pub fn bitmask<'n, I: ExactSizeIterator<Item = (u64, &'n str)>>(
+        &mut self,
+        names: Names,
+        values: impl FnOnce() -> I,
+        value: u64,
+    ) -> io::Result<()> {
+        let (number, first) = self.bitmasks.of(names);
+        self.byte(Tag::Bitmask as u8)?;
+        self.number(number)?;
+        if first {
+            let values = values();
+            self.number(values.len() as u64)?;
+            for (value, name) in values {
+                self.text(name.as_bytes())?;
+                self.number(value)?;
+            }
+        }
+        self.number(value)
+    }
+
+    /// A number without its type.
+    pub(super) fn number(&mut self, mut value: u64) -> io::Result<()> {
+        let mut bytes = [0; 10];
+        let mut len = 0;
+        loop {
+            let more = value > 0x7F;
+            bytes[len] = (value as u8 & 0x7F) | if more { 0x80 } else { 0 };
+            len += 1;
+            value >>= 7;
+            if !more {
+                return self.out.write_all(&bytes[..len]);
+            }
+        }
+    }
+
+    /// Text without its type.
+    pub(super) fn text(&mut self, text: &[u8]) -> io::Result<()> {
+        self.number(text.len() as u64)?;
+        self.out.write_all(text)
+    }
+
+    pub(super) fn byte(&mut self, byte: u8) -> io::Result<()> {
+        self.out.write_all(&[byte])
+    }
+}

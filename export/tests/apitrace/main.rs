@@ -1,0 +1,13 @@
+//! Traces exported to apitrace's format and read back by a reader of the tests' own.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[allow(dead_code, reason = "the tests of the protocol use the rest")]
+#[path = "../../../protocol/tests/trace/describe.rs"]
+mod describe;
+#[allow(dead_code, reason = "the tests of the protocol use the rest")]
+#[path = "../../../protocol/tests/trace/writer.rs"]
+mod writer;
+
+mod commands;
+mod reader;
