@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, completions, doctor, dump, info, man, run, start, status, stop, verify,
+    apps, completions, doctor, dump, export, info, man, run, start, status, stop, verify,
 };
 use crate::failure::Failure;
 
@@ -39,6 +39,8 @@ enum Command {
     Info(info::Info),
     /// List the commands of a trace
     Dump(dump::Dump),
+    /// Write a trace in the format of another tool
+    Export(export::Export),
     /// Check a trace: structure, checksums, emitted + lost = produced
     Verify(verify::Verify),
     /// Say what is wrong with this set-up, and the command that mends it
@@ -63,6 +65,7 @@ impl Cli {
             Command::Apps(args) => apps::run(args, connect),
             Command::Info(args) => info::run(args),
             Command::Dump(args) => dump::run(args),
+            Command::Export(args) => export::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Doctor(args) => doctor::run(args, connect),
             Command::Completions(args) => completions::run(args),
@@ -108,6 +111,9 @@ mod tests {
             "gapii-ctl start --frames 0",
             "gapii-ctl dump",
             "gapii-ctl dump x --frames 3",
+            "gapii-ctl export x -o y",
+            "gapii-ctl export x -o y --format bmp",
+            "gapii-ctl export x --format json",
             "gapii-ctl apps --connect tcp://localhost:1",
         ] {
             let error = Cli::try_parse_from(line.split(' ')).expect_err(line);

@@ -28,6 +28,8 @@ fn usage_errors_have_status_2() {
         (&["run", "--frames", "0", "--", "true"], "0 frames"),
         (&["start", "--frames", "many"], "many"),
         (&["dump", "x.gapii", "--frames", "3"], "A..B"),
+        (&["export", "x.gapii", "-o", "y", "--format", "bmp"], "[possible values: apitrace, json]"),
+        (&["export", "x.gapii", "--format", "json"], "--output"),
         (&["apps", "--connect", "tcp://localhost:1"], "unix:PATH"),
     ] {
         let (stdout, stderr) = run(ctl(folder.path()).args(arguments), 2);
@@ -48,6 +50,7 @@ fn missing_things_have_status_3() {
     check(&["info", "no-such.gapii"], 3, "no-such.gapii");
     check(&["dump", "/"], 3, "folder");
     check(&["verify", "no-such.gapii"], 3, "no-such.gapii");
+    check(&["export", "no-such.gapii", "--format", "json", "-o", "x"], 3, "no-such.gapii");
     check(&["man", "/no/such/folder"], 3, "/no/such/folder");
 }
 

@@ -4,6 +4,7 @@ pub mod apps;
 pub mod completions;
 pub mod doctor;
 pub mod dump;
+pub mod export;
 pub mod info;
 pub mod man;
 pub mod run;

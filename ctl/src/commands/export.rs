@@ -1,0 +1,151 @@
+//! `export`: a trace in the format of another tool.
+//!
+//! Of a damaged trace it exports what can be read, and then says that it is damaged.
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use gapii_export::apitrace::{Exporter, Program, Summary};
+use gapii_protocol::trace::footer::ProcessEntry;
+use gapii_protocol::trace::{Command, Info, json};
+
+use crate::args::Trace;
+use crate::export_progress::ExportProgress;
+use crate::failure::Failure;
+use crate::finished_file::FinishedFile;
+use crate::text::{self, counted};
+use crate::trace_file::{self, Reader, unreadable};
+
+#[derive(Args, Debug)]
+pub struct Export {
+    #[command(flatten)]
+    trace: Trace,
+
+    /// What to write: a .trace of apitrace, or a line of JSON for each command
+    #[arg(long, value_enum)]
+    format: Format,
+
+    /// The file to write, or - for standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+
+    /// The process to export, if the trace has several and the format is of one
+    #[arg(long, value_name = "PID")]
+    process: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Apitrace,
+    Json,
+}
+
+pub fn run(args: &Export) -> Result<u8, Failure> {
+    let path = &args.trace.trace;
+    let mut reader = trace_file::open(path)?;
+    let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
+    let process = process(args, &info.processes)?;
+    let file = FinishedFile::create(&args.output)?;
+    let mut out = BufWriter::with_capacity(256 << 10, file);
+    let mut progress = ExportProgress::start(info.calls);
+    let written = match args.format {
+        Format::Json => write_json(args, &mut reader, process, &mut out, &mut progress),
+        Format::Apitrace => write_apitrace(args, &mut reader, process, &mut out, &mut progress),
+    };
+    progress.clear();
+    written?;
+    let file = out.into_inner().map_err(|error| unwritable(args, error.error()))?;
+    file.finish().map_err(|error| unwritable(args, &error))?;
+    trace_file::judge_tail(path, reader.tail())?;
+    Ok(0)
+}
+
+/// The process to export; None for all of them.
+fn process<'p>(
+    args: &Export,
+    processes: &'p [ProcessEntry],
+) -> Result<Option<&'p ProcessEntry>, Failure> {
+    let name = args.trace.trace.display();
+    let list = || {
+        let named = processes.iter().map(|process| format!("{} ({})", process.pid, process.name));
+        named.collect::<Vec<_>>().join(", ")
+    };
+    match (args.process, processes) {
+        (Some(pid), _) => match processes.iter().find(|process| process.pid == pid) {
+            Some(process) => Ok(Some(process)),
+            None => Err(Failure::no(format!("{name} has no process {pid}; it has {}", list()))),
+        },
+        (None, [_, _, ..]) if args.format == Format::Apitrace => Err(Failure::usage(format!(
+            "a .trace is of one process; choose one of {name}'s with --process: {}",
+            list()
+        ))),
+        (None, [only]) => Ok(Some(only)),
+        (None, _) => Ok(None),
+    }
+}
+
+fn write_json(
+    args: &Export,
+    reader: &mut Reader,
+    process: Option<&ProcessEntry>,
+    out: &mut impl Write,
+    progress: &mut ExportProgress,
+) -> Result<(), Failure> {
+    each_command(args, reader, process, progress, |command| json::write_line(command, out))
+}
+
+fn write_apitrace(
+    args: &Export,
+    reader: &mut Reader,
+    process: Option<&ProcessEntry>,
+    out: &mut impl Write,
+    progress: &mut ExportProgress,
+) -> Result<(), Failure> {
+    let name = process.map_or("", |p| if p.exe.is_empty() { &p.name } else { &p.exe });
+    let program = Program { name: name.to_owned() };
+    let failed = |error: io::Error| unwritable(args, &error);
+    let description = &reader.header().description;
+    let mut exporter = Exporter::begin(out, &program, description).map_err(failed)?;
+    each_command(args, reader, process, progress, |command| exporter.command(command))?;
+    let (_, summary) = exporter.finish().map_err(failed)?;
+    warn(&summary);
+    Ok(())
+}
+
+fn each_command(
+    args: &Export,
+    reader: &mut Reader,
+    process: Option<&ProcessEntry>,
+    progress: &mut ExportProgress,
+    mut write: impl FnMut(&Command<'_>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let failed = |error: io::Error| unreadable(&args.trace.trace, &error);
+    let mut commands = reader.commands().map_err(failed)?;
+    while let Some(command) = commands.next_command().map_err(failed)? {
+        if process.is_none_or(|process| process.pid == command.pid) {
+            write(&command).map_err(|error| unwritable(args, &error))?;
+        }
+        progress.step();
+    }
+    Ok(())
+}
+
+/// Says what is not in the export, and does not hold it against it.
+fn warn(summary: &Summary) {
+    if summary.skipped > 0 {
+        let commands = counted(summary.skipped, "command");
+        text::say(&format!("{commands} left out: the trace does not have their arguments"));
+    }
+    if summary.unexpressed > 0 {
+        let pieces = counted(summary.unexpressed, "piece");
+        text::say(&format!("{pieces} of memory left out: the format has no call for them"));
+    }
+}
+
+fn unwritable(args: &Export, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::reader_gone(),
+        _ => Failure::unreachable(format!("can't write {}: {error}", args.output.display())),
+    }
+}

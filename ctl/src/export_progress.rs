@@ -1,0 +1,37 @@
+//! `ExportProgress`: how much of a trace is exported, in one line that rewrites itself.
+//!
+//! Appears only where standard error is a terminal; on a pipe there is nothing.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+pub struct ExportProgress {
+    bar: ProgressBar,
+    done: u64,
+}
+
+/// Commands from one update to the next.
+const STEP: u64 = 4096;
+
+impl ExportProgress {
+    pub fn start(commands: u64) -> ExportProgress {
+        let target = ProgressDrawTarget::stderr_with_hz(4);
+        let bar = ProgressBar::with_draw_target(Some(commands), target);
+        let line = "{wide_bar} {human_pos} of {human_len} commands, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(line) {
+            bar.set_style(style);
+        }
+        ExportProgress { bar, done: 0 }
+    }
+
+    /// One command more is done.
+    pub fn step(&mut self) {
+        self.done += 1;
+        if self.done.is_multiple_of(STEP) {
+            self.bar.set_position(self.done);
+        }
+    }
+
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,109 @@
+//! `gapii-ctl export`: what is there under the name that was asked for, and what never is.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use gapii_protocol::atom::{EFFECT, Header};
+use gapii_protocol::trace::meta::{self, EndReason};
+use gapii_protocol::trace::{TraceHeader, encode_block};
+use support::{ctl, one_sentence, run};
+
+/// A trace of commands without arguments, cut behind its last block.
+fn trace(path: &Path, commands: usize) {
+    let header = TraceHeader::new("test", [7; 16], 0, 0);
+    let functions = header.description.functions();
+    let flush = functions.iter().find(|function| function.name == "glFlush").unwrap().id;
+    let mut raw = Vec::new();
+    meta::Block { number: 0, first_seq: 0, start_ns: 0 }.append_to(&mut raw);
+    let name = b"p".as_slice();
+    meta::Process { process: 0, pid: 4711, start_ns: 0, frames: 0, name }.append_to(&mut raw);
+    let (api, context, stamp, name) = (0x30A0, 1, 1, [0; 16]);
+    meta::ThreadState { thread: 0, process: 0, tid: 4711, api, context, stamp, name }
+        .append_to(&mut raw);
+    meta::SwitchThread { thread: 0 }.append_to(&mut raw);
+    for _ in 0..commands {
+        raw.extend_from_slice(&Header::new(flush, EFFECT, 8).0.to_le_bytes());
+    }
+    meta::End { reason: EndReason::Exit, in_flight: Vec::new() }.append_to(&mut raw);
+    let mut file = header.encode().unwrap();
+    file.extend_from_slice(&encode_block(&raw, 1).unwrap());
+    fs::write(path, file).unwrap();
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn cut_trace_is_exported_up_to_the_cut_and_said_to_be_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    trace(&folder.path().join("t.gapii"), 3);
+    for format in ["apitrace", "json"] {
+        let arguments = ["export", "t.gapii", "--format", format, "-o", "out"];
+        let (stdout, stderr) = run(ctl(folder.path()).args(arguments), 1);
+        assert!(one_sentence(&stderr).contains("is cut"), "{stderr}");
+        assert_eq!(
+            (stdout.as_str(), files(folder.path())),
+            ("", vec!["out".into(), "t.gapii".into()])
+        );
+    }
+    let out = fs::read_to_string(folder.path().join("out")).unwrap();
+    assert_eq!(out.matches("glFlush").count(), 3);
+    let (dump, _) = run(ctl(folder.path()).args(["dump", "--json", "t.gapii"]), 1);
+    assert_eq!(out, dump);
+}
+
+#[test]
+fn other_process_than_there_is_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    trace(&folder.path().join("t.gapii"), 1);
+    let arguments = ["export", "t.gapii", "--format", "json", "-o", "out", "--process", "12"];
+    let (_, stderr) = run(ctl(folder.path()).args(arguments), 1);
+    assert!(one_sentence(&stderr).contains("4711 (p)"), "{stderr}");
+    assert_eq!(files(folder.path()), ["t.gapii"]);
+}
+
+#[test]
+fn interrupted_export_leaves_what_was_there_before() {
+    let folder = tempfile::tempdir().unwrap();
+    // More than it writes before we are heard.
+    trace(&folder.path().join("t.gapii"), 900_000);
+    fs::write(folder.path().join("out"), "before").unwrap();
+    let mut command = ctl(folder.path());
+    command.args(["export", "t.gapii", "--format", "json", "-o", "out"]).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while files(folder.path()).len() < 3 {
+        assert!(Instant::now() < deadline, "no draft");
+        assert!(child.try_wait().unwrap().is_none(), "it ended before there was a draft");
+        std::thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(files(folder.path()), ["out", "t.gapii"]);
+    assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "before");
+}
+
+#[test]
+fn reader_of_the_export_that_goes_away_ends_it_quietly() {
+    let folder = tempfile::tempdir().unwrap();
+    trace(&folder.path().join("t.gapii"), 1000);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = ctl(folder.path());
+    command.args(["export", "t.gapii", "--format", "json", "-o", "-"]).stdout(writer);
+    let (_, stderr) = run(&mut command, 0);
+    assert_eq!(stderr, "");
+}
