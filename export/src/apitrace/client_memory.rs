@@ -71,6 +71,8 @@ pub enum Role {
     DeleteVertexArrays,
     TextureUnit,
     Draw,
+    /// Several draws in one.
+    MultiDraw,
 }
 
 const VERTEX_ARRAY: u64 = 0x8074;
@@ -111,11 +113,11 @@ impl Role {
             "glClientActiveTexture" => Self::TextureUnit,
             _ if name.starts_with("glDrawArrays")
                 || name.starts_with("glDrawElements")
-                || name.starts_with("glDrawRangeElements")
-                || name.starts_with("glMultiDraw") =>
+                || name.starts_with("glDrawRangeElements") =>
             {
                 Self::Draw
             }
+            _ if name.starts_with("glMultiDraw") => Self::MultiDraw,
             _ => Self::None,
         }
     }
@@ -181,7 +183,12 @@ impl ClientArrays {
     }
 
     /// What the draw `command` reads of `ranges`, which are in the order of their addresses.
-    pub fn needed(&self, command: &Command<'_>, ranges: &[Range<'_>]) -> Option<Needed<'_>> {
+    pub fn needed(
+        &self,
+        role: Role,
+        command: &Command<'_>,
+        ranges: &[Range<'_>],
+    ) -> Option<Needed<'_>> {
         let context = self.contexts.get(&command.context)?;
         if context.vertex_array != 0 || ranges.is_empty() {
             return None;
@@ -194,7 +201,7 @@ impl ClientArrays {
         let base_instance = argument(command, "baseinstance").unwrap_or(0) as i64;
         let arrays = in_use.iter().filter_map(|(slot, array, per_instance)| {
             let first = if *per_instance { base_instance } else { first.unwrap_or(0) };
-            let place = place_of(array, first, &in_use, ranges)?;
+            let place = place_of(array, first, &in_use, ranges, role == Role::MultiDraw)?;
             Some((*slot, *array, place))
         });
         let arrays: Vec<_> = arrays.collect();
@@ -283,10 +290,14 @@ fn place_of(
     first: i64,
     all: &[InUse<'_>],
     ranges: &[Range<'_>],
+    several: bool,
 ) -> Option<Place> {
     let begins = array.element(first)?;
     let first = ranges.iter().position(|range| range.contains(begins))?;
     let behind = ranges[first].end();
+    if !several {
+        return Some(Place { first, end: first + 1 });
+    }
     // What comes behind belongs to it as long as no other array begins before that.
     let next = all.iter().map(|(_, other, _)| other.pointer).filter(|at| *at >= behind).min();
     let next = next.unwrap_or(u64::MAX);

@@ -29,6 +29,8 @@ pub struct Program {
 pub struct Summary {
     /// Commands that became calls.
     pub commands: u64,
+    /// Commands that players can't make as they are: fake calls stand for them, or nothing.
+    pub replaced: u64,
     /// Calls that say what no command does.
     pub fake: u64,
     /// Commands without arguments, because their record is not in the trace or not described.
@@ -87,7 +89,8 @@ impl<W: Write> Exporter<W> {
         let ranges = ranges::read_by(command);
         let left_out =
             roles.arrays != client_memory::Role::None && self.arrays.follow(roles.arrays, command);
-        if left_out {
+        if left_out || quirks::must_be_left_out(roles.surfaces, command) {
+            self.summary.replaced += 1;
             return Ok(());
         }
         self.memory_before(roles, command, &ranges)?;
@@ -113,18 +116,19 @@ impl<W: Write> Exporter<W> {
             return Ok(());
         }
         let own = ranges.iter().filter(|range| range.param.is_none());
-        let (mapped, mut client): (Vec<_>, Vec<_>) =
+        let (mapped, client): (Vec<_>, Vec<_>) =
             own.copied().partition(|range| self.mappings.has(range));
         for range in &mapped {
             self.memcpy(command, range)?;
         }
-        client.sort_by_key(|range| range.address);
         if client.is_empty() {
             return Ok(());
         }
         let arrays = std::mem::take(&mut self.arrays);
         let needed = match roles.arrays {
-            client_memory::Role::Draw => arrays.needed(command, &client),
+            role @ (client_memory::Role::Draw | client_memory::Role::MultiDraw) => {
+                arrays.needed(role, command, &client)
+            }
             _ => None,
         };
         let written = match &needed {

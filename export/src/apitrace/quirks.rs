@@ -31,6 +31,7 @@ pub struct Size {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     None,
+    CreateContext,
     CreatePbuffer,
     QuerySurface,
     MakeCurrent,
@@ -40,6 +41,7 @@ pub enum Role {
 impl Role {
     pub fn of(name: &str) -> Self {
         match name {
+            "eglCreateContext" => Self::CreateContext,
             "eglCreatePbufferSurface" => Self::CreatePbuffer,
             "eglQuerySurface" => Self::QuerySurface,
             "eglMakeCurrent" => Self::MakeCurrent,
@@ -49,12 +51,19 @@ impl Role {
     }
 }
 
+/// Whether a player has to be spared `command`: it ends where a context can't be created, even one
+/// that the program did not get either.
+pub fn must_be_left_out(role: Role, command: &Command<'_>) -> bool {
+    let result = command.result().and_then(|(value, _)| number(value));
+    role == Role::CreateContext && result == Some(0)
+}
+
 impl Surfaces {
     /// Takes note of a command. The size of a surface that a new context is now current with.
     pub fn follow(&mut self, role: Role, command: &Command<'_>) -> Option<Size> {
         let result = || command.result().and_then(|(value, _)| number(value)).unwrap_or(0);
         match role {
-            Role::None => {}
+            Role::None | Role::CreateContext => {}
             Role::CreatePbuffer => {
                 self.sizes.insert(result(), pbuffer_size(command));
             }

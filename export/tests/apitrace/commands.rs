@@ -1,14 +1,18 @@
 //! What commands become: names, values and memory by the trace's own description.
 
+use std::borrow::Cow;
+
 use gapii_export::apitrace::{Exporter, Program, Summary};
 use gapii_protocol::atom::EFFECT;
+use gapii_protocol::trace::description::{Effect, Function, Kind, Repr, Type};
 use gapii_protocol::trace::meta::{EndReason, InFlight};
+use gapii_protocol::trace::{Description, TraceHeader};
 
 use crate::describe::*;
 use crate::reader::{Call, File, Value, read};
 use crate::writer::{Writer, open, small_file};
 
-fn export(file: &[u8]) -> (File, Summary) {
+pub fn export(file: &[u8]) -> (File, Summary) {
     let mut trace = open(file);
     let program = Program { name: "/usr/bin/scene".to_owned() };
     let description = trace.header().description.clone();
@@ -155,4 +159,33 @@ fn command_that_nothing_is_known_of_is_counted_and_left_out() {
     assert_eq!(file.calls.len(), 1);
     assert_eq!(*file.calls[0].arg("flag"), named("GL_FALSE", 0));
     assert_eq!(summary, Summary { commands: 1, skipped: 2, ..Summary::default() });
+}
+
+#[test]
+fn failed_context_is_left_out_for_players_end_there() {
+    for (context, expected) in [(0, 0), (0x40, 1)] {
+        let functions = vec![Function {
+            id: 0,
+            name: "eglCreateContext".to_owned(),
+            api: "egl".to_owned(),
+            params: Vec::new(),
+            result: Type { repr: Some(Repr::Pointer), kind: Kind::Handle },
+            fixed_len: 0,
+            effect: Effect::Leave,
+            leaves: true,
+        }];
+        let header = TraceHeader {
+            description: Cow::Owned(Description::new(functions, Vec::new())),
+            ..TraceHeader::new("test", [1; 16], 0, 0)
+        };
+        let mut w = Writer::with_header(header.encode().unwrap());
+        let process = w.process(1, "p");
+        let thread = w.thread(process, 2, 1);
+        w.enter(thread, 0, 0, None, &Payload::new());
+        w.leave(thread, 0, EFFECT, None, &Payload::new().u64(context));
+        w.end(EndReason::Exit, Vec::new());
+        let (file, summary) = export(&w.finish());
+        assert_eq!(file.calls.len(), expected);
+        assert_eq!(summary.replaced, 1 - expected as u64);
+    }
 }
