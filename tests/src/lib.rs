@@ -12,6 +12,7 @@ pub mod bench;
 pub mod compare;
 pub mod damage;
 pub mod display;
+pub mod dumps;
 pub mod enums;
 pub mod fake_driver;
 pub mod gapii;

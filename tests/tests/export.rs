@@ -1,0 +1,29 @@
+//! Recordings exported to apitrace's format, as apitrace's own tools see them.
+
+use gapii_tests::gapii::Session;
+use gapii_tests::loading::offscreen;
+use gapii_tests::programs::program;
+use gapii_tests::{apitrace, dumps, process};
+
+/// Holds the dump of `name`'s exported recording against that of apitrace's own.
+fn check(name: &str) {
+    let session = Session::new();
+    let program = offscreen(&program(name), [""; 0]);
+    let recording = session.record(&[], &program);
+    recording.trace.is_whole("exit");
+    let exported = session.path("exported.trace");
+    let mut export = session.ctl(["export", "--format", "apitrace", "-o"]);
+    process::run(export.arg(&exported).arg(&recording.trace.path)).ok();
+
+    let own = session.path("apitrace.trace");
+    apitrace::record(&program, &own).ok();
+    let (ours, theirs) = (dumps::calls(&exported), dumps::calls(&own));
+    assert!(theirs.len() > 100, "apitrace recorded {} calls", theirs.len());
+    let found = dumps::differences(&ours, &theirs);
+    assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn es1_program_of_three_threads_is_dumped_as_apitrace_s_own_recording_of_it() {
+    check("compare_threads");
+}
