@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn call_that_one_has_is_found() {
         let [one, two] = ["1 @0 glFlush()", "2 @0 glFinish()"].map(call);
-        assert_eq!(differences(&[one.clone()], &[two.clone()]).len(), 1);
+        assert_eq!(differences(std::slice::from_ref(&one), std::slice::from_ref(&two)).len(), 1);
         assert_eq!(differences(std::slice::from_ref(&one), &[one.clone(), two]).len(), 1);
         let fake = Call { fake: true, ..one.clone() };
         assert_eq!(differences(&[fake], &[one]).len(), 1);
