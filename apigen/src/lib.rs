@@ -37,6 +37,13 @@ pub struct Generated {
     pub summary: model::Summary,
 }
 
+/// Checks the descriptions of `inputs` without generating anything.
+pub fn check(inputs: &Inputs) -> Result<lang::typed::Program, Error> {
+    let registries = registry::parse_all(inputs)?;
+    lang::check::compile(&inputs.descriptions, &lang::check::apis(&registries))
+        .map_err(Error::Language)
+}
+
 /// Compiles `inputs`; the files come formatted.
 ///
 /// All mistakes in the descriptions are reported at once, as [`Error::Descriptions`].

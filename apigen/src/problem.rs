@@ -4,12 +4,17 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use crate::lang::diagnostic::Report;
+
 /// Why nothing was generated.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Every mistake that was found, by file and line.
     #[error("{}", lines(.0))]
     Descriptions(Vec<Problem>),
+    /// Every mistake in the `.api` files.
+    #[error("{0}")]
+    Language(Report),
     #[error("{path}: {source}", path = path.display())]
     File { path: PathBuf, source: std::io::Error },
     #[error("{file}: {source}")]

@@ -18,6 +18,9 @@ pub struct Registry {
     /// Commands of EGL or OpenGL ES, by name.
     pub commands: BTreeMap<String, Command>,
     pub enumerants: Vec<Enumerant>,
+    /// All enumerants as descriptions see them: signed where the registry says so, handles too; what
+    /// exceeds an `i64` saturates.
+    pub constants: BTreeMap<String, i64>,
     /// Names that a version of EGL or OpenGL ES has without an extension.
     pub core: BTreeSet<String>,
     /// Names that a version of desktop OpenGL has without an extension.
@@ -98,7 +101,8 @@ pub fn parse_all(inputs: &Inputs) -> Result<Registries, Error> {
     })
 }
 
-fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, Error> {
+/// Parses a registry file, of which it keeps what the APIs have.
+pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, Error> {
     let document = Document::parse(xml).map_err(|source| Error::Xml { file, source })?;
     let root = document.root_element();
     let origins = origins(root, apis);
@@ -123,6 +127,7 @@ fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, Error
     Ok(Registry {
         commands,
         enumerants: enumerants(root, apis),
+        constants: constants(root, apis),
         core: required_by_features(root, |api| apis.contains(&api)),
         desktop_core: required_by_features(root, |api| api == "gl"),
     })
@@ -148,7 +153,9 @@ fn origins<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Origin> {
             Some("gles1") => add(feature, Origin::Es1),
             Some("gles2") if number == "2.0" => add(feature, Origin::Es2),
             Some("gles2") => add(feature, Origin::Es3),
-            _ => {}
+            // An API with versions of its own: the tests'.
+            Some(_) => add(feature, Origin::Es2),
+            None => {}
         }
     }
     for extension in elements(root, "extensions").flat_map(|all| elements(all, "extension")) {
@@ -232,6 +239,26 @@ fn enumerants(root: Node<'_, '_>, apis: &[&str]) -> Vec<Enumerant> {
     all
 }
 
+fn constants(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, i64> {
+    let nodes = elements(root, "enums").flat_map(|block| elements(block, "enum"));
+    let ours = nodes.filter(|node| node.attribute("api").is_none_or(|api| apis.contains(&api)));
+    let named = ours.filter_map(|node| {
+        Some((owned(node, "name")?, node.attribute("value").and_then(constant)?))
+    });
+    named.collect()
+}
+
+/// `0x8B8D`, `-1`, `EGL_CAST(EGLContext,0)`.
+fn constant(text: &str) -> Option<i64> {
+    let inner = text.strip_prefix("EGL_CAST(").and_then(|rest| rest.strip_suffix(')'));
+    let text = inner.map_or(text, |inner| inner.split(',').next_back().unwrap_or_default()).trim();
+    let value: i128 = match text.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok()?,
+        None => text.parse().ok()?,
+    };
+    Some(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
 /// gl.xml names the groups of a value; egl.xml gives each bitfield a namespace.
 fn enum_groups(block: Node<'_, '_>, node: Node<'_, '_>) -> Vec<String> {
     let namespace = block.attribute("namespace").filter(|name| !["GL", "EGL"].contains(name));
@@ -288,6 +315,17 @@ mod tests {
         check("EGL_CAST(EGLint,-1)", Some(0xFFFF_FFFF));
         check("EGL_CAST(EGLContext,0)", None);
         check("0xFFFFFFFFFFFFFFFF", None);
+    }
+
+    #[test]
+    fn constant_is_signed_and_saturates() {
+        let check = |text: &str, expected: Option<i64>| assert_eq!(constant(text), expected);
+        check("0x8B8D", Some(0x8B8D));
+        check("0xFFFFFFFF", Some(0xFFFF_FFFF));
+        check("EGL_CAST(EGLint,-1)", Some(-1));
+        check("EGL_CAST(EGLContext,0)", Some(0));
+        check("0xFFFFFFFFFFFFFFFF", Some(i64::MAX));
+        check("\"text\"", None);
     }
 
     const XML: &str = r#"<registry>

@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::fetch::RegistryFiles;
+use crate::lang::source::{Source, Sources};
 use crate::problem::Error;
 
 /// Folders that hold generated files and nothing else.
 pub const GENERATED: &[&str] = &["protocol/src/generated", "shim/src/generated"];
+
+/// Folders that hold descriptions, in the order of their APIs.
+const DESCRIPTIONS: &[&str] = &["apis/egl", "apis/gles", "apis/gles/ext"];
 
 /// Formatting of the generated files: the repository's own.
 const RUSTFMT_CONFIG: &str = "max_width=100,use_small_heuristics=Max";
@@ -22,6 +26,8 @@ pub struct Inputs {
     pub gl_xml: String,
     /// `apis/*.toml`: path from the root, and text.
     pub annotations: Vec<(String, String)>,
+    /// `apis/**/*.api`: the descriptions.
+    pub descriptions: Sources,
     /// `apis/exports/*.txt`: path from the root, and text.
     pub exports: Vec<(String, String)>,
 }
@@ -33,6 +39,7 @@ impl Inputs {
             egl_xml: read(&registry.egl)?,
             gl_xml: read(&registry.gl)?,
             annotations: read_folder(root, "apis", "toml")?,
+            descriptions: descriptions(root)?,
             exports: read_folder(root, "apis/exports", "txt")?,
         })
     }
@@ -95,6 +102,16 @@ fn rustfmt(source: &str) -> Result<String, Error> {
     }
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     Err(Error::Command { command: "rustfmt".to_owned(), stderr })
+}
+
+/// All description files, sorted by path; none if there is no folder for them.
+pub fn descriptions(root: &Path) -> Result<Sources, Error> {
+    let mut files = Vec::new();
+    for folder in DESCRIPTIONS.iter().filter(|folder| root.join(folder).is_dir()) {
+        files.extend(read_folder(root, folder, "api")?);
+    }
+    let files = files.into_iter().map(|(path, text)| Source { path, text }).collect();
+    Ok(Sources { files })
 }
 
 fn read_folder(root: &Path, folder: &str, extension: &str) -> Result<Vec<(String, String)>, Error> {

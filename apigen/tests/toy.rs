@@ -13,6 +13,7 @@ fn inputs(annotations: &str) -> Inputs {
         egl_xml: include_str!("toy/egl.xml").to_owned(),
         gl_xml: include_str!("toy/gl.xml").to_owned(),
         annotations: vec![("apis/toy.toml".to_owned(), annotations.to_owned())],
+        descriptions: apigen::lang::source::Sources::default(),
         exports: vec![("apis/exports/libToy.txt".to_owned(), "eglUseToy\nglFinish\n".to_owned())],
     }
 }

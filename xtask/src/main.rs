@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod check_api;
 mod demo;
 mod generate;
 mod lint;
@@ -37,6 +38,8 @@ enum Command {
     Build,
     /// Compile the API descriptions to the committed Rust
     Generate(generate::Generate),
+    /// Check the API descriptions, and count what they don't say
+    CheckApi,
     /// Check formatting, and clippy without warnings
     Lint,
     /// Measure a call natively, with the shim loaded, captured and under apitrace
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(),
         Command::Build => build::run(),
         Command::Generate(args) => generate::run(&args),
+        Command::CheckApi => check_api::run(),
         Command::Lint => lint::run(),
         Command::Bench(args) => tests_bin::run("bench", &args),
         Command::Soak(args) => tests_bin::run("soak", &args),

@@ -219,6 +219,8 @@ pub enum ExtentKind {
 pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,
+    /// Of the tree below; the parser limits it, so that nobody runs out of stack.
+    pub depth: u32,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -279,6 +281,34 @@ pub enum BinaryOp {
     GreaterEqual,
     And,
     Or,
+}
+
+impl ExprKind {
+    /// The depth of an expression of this kind.
+    pub fn depth(&self) -> u32 {
+        let deepest = |all: &[Expr]| all.iter().map(|inner| inner.depth).max().unwrap_or(0);
+        let below = match self {
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Bool(_)
+            | ExprKind::None
+            | ExprKind::Text(_)
+            | ExprKind::Name(_)
+            | ExprKind::Error => 0,
+            ExprKind::Member(inner, _) | ExprKind::Unary(_, inner) => inner.depth,
+            ExprKind::Index(left, right) | ExprKind::Binary(_, left, right) => {
+                left.depth.max(right.depth)
+            }
+            ExprKind::Call { function, arguments } => function.depth.max(deepest(arguments)),
+            ExprKind::If { condition, then, otherwise } => {
+                condition.depth.max(then.depth).max(otherwise.depth)
+            }
+            ExprKind::Match { value, arms } => {
+                arms.iter().map(|arm| arm.body.depth).max().unwrap_or(0).max(value.depth)
+            }
+        };
+        below + 1
+    }
 }
 
 impl BinaryOp {

@@ -5,5 +5,9 @@
 //! `docs/apilang.md` is the language's reference.
 
 pub mod ast;
+pub mod check;
+pub mod diagnostic;
+mod lexer;
+mod parser;
 pub mod source;
 pub mod typed;

@@ -45,4 +45,13 @@ impl Sources {
         let file = self.files.get(span.file as usize);
         file.and_then(|file| file.text.get(span.range())).unwrap_or_default()
     }
+
+    /// `file:line:column`, both from 1.
+    pub fn place(&self, span: Span) -> String {
+        let Some(file) = self.files.get(span.file as usize) else { return String::new() };
+        let before = file.text.get(..span.start as usize).unwrap_or(&file.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        format!("{}:{line}:{column}", file.path)
+    }
 }

@@ -5,7 +5,8 @@
 //! i64 before an operation, and a value is cut to the width of the place that it is assigned to, or
 //! of the parameter that it is passed as. [`Type::Address`] is 64 bits and wraps: address ± integer
 //! is an address, address − address an integer. Pointer parameters and handles are addresses.
-//! Integer constants may stand where an address is wanted.
+//! Integer constants ([`ExprKind::Int`]) may stand where an address is wanted, and have its type.
+//! Dividing by 0 gives 0; shifting by less than 0 or more than 63 gives 0.
 //!
 //! **Defaults.** Reading a missing key of a map, an element past the end, or a field of an object
 //! that is none gives the type's default: 0, false, none, empty, the first variant, and for an
@@ -592,7 +593,8 @@ pub enum ExprKind {
         arms: Vec<Arm<Expr>>,
         otherwise: Box<Expr>,
     },
-    /// A conversion that is written: `float(n)`, `int(x)`, `address(n)`; to `ty`.
+    /// A conversion to `ty`: integer to float or address, float (towards 0) or address to integer, a
+    /// value to an optional.
     Convert(Box<Expr>),
     /// Number of elements, keys or bytes.
     Len(Box<Expr>),

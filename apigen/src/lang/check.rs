@@ -1,0 +1,132 @@
+//! Descriptions and registries joined: names resolved, types and order checked, everything typed.
+//!
+//! Goes on after a mistake, so that all of them come at once; a program is returned only if there
+//! was none.
+
+mod analysis;
+mod attributes;
+mod body;
+mod calls;
+mod commands;
+mod expressions;
+mod extents;
+mod functions;
+mod items;
+mod layouts;
+mod names;
+mod operators;
+mod places;
+mod statements;
+mod types;
+
+use super::ast;
+use super::diagnostic::{Diagnostic, Report, Sink};
+use super::parser;
+use super::source::{Sources, Span};
+use super::typed::Program;
+use crate::registry::{Registries, Registry};
+
+use functions::Progress;
+use names::Names;
+
+/// An API and its registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Api<'a> {
+    /// As files say it: `api egl;`.
+    pub name: &'a str,
+    /// The enum group of all its names.
+    pub catch_all: &'a str,
+    pub registry: &'a Registry,
+}
+
+/// EGL and OpenGL ES.
+pub fn apis(registries: &Registries) -> [Api<'_>; 2] {
+    [
+        Api { name: "egl", catch_all: "EGL", registry: &registries.egl },
+        Api { name: "gles", catch_all: "GL", registry: &registries.gl },
+    ]
+}
+
+/// Parses and checks all files of all APIs together.
+pub fn compile(sources: &Sources, apis: &[Api<'_>]) -> Result<Program, Report> {
+    let mut sink = Sink::default();
+    let mut files = Vec::new();
+    for (at, source) in sources.files.iter().enumerate() {
+        let (file, mistakes) = parser::parse(at as u32, &source.text);
+        sink.extend(mistakes);
+        files.push(file);
+    }
+    let mut checker = Checker {
+        names: Names::new(apis),
+        program: Program::default(),
+        functions: Vec::new(),
+        depth: 0,
+        sink,
+    };
+    checker.program(&files);
+    if checker.sink.is_empty() {
+        Ok(checker.program)
+    } else {
+        Err(Report { sources: sources.clone(), diagnostics: checker.sink.into_sorted() })
+    }
+}
+
+struct Checker<'a> {
+    names: Names<'a>,
+    program: Program,
+    /// Of each function of the program.
+    functions: Vec<Progress<'a>>,
+    /// Of functions that are being checked because others call them.
+    depth: u32,
+    sink: Sink,
+}
+
+impl<'a> Checker<'a> {
+    fn program(&mut self, files: &'a [ast::File]) {
+        for file in files {
+            self.api_of_file(file);
+        }
+        let items = || {
+            files.iter().flat_map(|file| file.items.iter().map(move |item| (&file.api.text, item)))
+        };
+        for (api, item) in items() {
+            self.declare(api, item);
+        }
+        for (_, item) in items() {
+            self.fields(item);
+        }
+        self.refuse_endless_structs();
+        self.check_lifetimes();
+        self.track();
+        for (_, item) in items() {
+            self.defaults(item);
+            self.sizes(item);
+            self.signature(item);
+        }
+        for (_, item) in items() {
+            self.layout(item);
+        }
+        self.refuse_endless_layouts();
+        self.check_functions();
+        self.track_structs();
+        self.commands(files);
+    }
+
+    fn api_of_file(&mut self, file: &ast::File) {
+        let known = self.names.apis.iter().map(|api| api.name);
+        let is_known = known.clone().any(|name| name == file.api.text);
+        if !is_known && !file.api.text.is_empty() {
+            let help = format!("there are {}", known.collect::<Vec<_>>().join(", "));
+            let message = format!("no API `{}`", file.api.text);
+            self.report(Diagnostic::at(file.api.span, message).help(help));
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.sink.push(diagnostic);
+    }
+
+    fn mistake(&mut self, span: Span, message: impl Into<String>) {
+        self.report(Diagnostic::at(span, message));
+    }
+}

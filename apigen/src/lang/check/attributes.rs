@@ -1,0 +1,120 @@
+//! Attributes: `@tracked`, `@effect(leave)` and the others, each where it means something.
+
+use super::super::ast::{Attribute, Name};
+use super::super::diagnostic::Diagnostic;
+use super::super::typed::{Ask, Effect, Hook};
+use super::Checker;
+use super::names::did_you_mean;
+
+impl<'a> Checker<'a> {
+    /// Refuses attributes that mean nothing here, and second ones.
+    pub(super) fn allow_attributes(&mut self, found: &[Attribute], allowed: &[&str]) {
+        for (at, attribute) in found.iter().enumerate() {
+            let name = attribute.name.text.as_str();
+            if !allowed.contains(&name) {
+                let help = if allowed.is_empty() {
+                    "no attribute does".to_owned()
+                } else {
+                    let all: Vec<_> = allowed.iter().map(|name| format!("`@{name}`")).collect();
+                    format!("what may stand here: {}", all.join(", "))
+                };
+                let message = format!("`@{name}` means nothing here");
+                self.report(Diagnostic::at(attribute.span, message).help(help));
+            } else if found[..at].iter().any(|first| first.name.text == name) {
+                self.mistake(attribute.span, format!("`@{name}` stands here twice"));
+            }
+        }
+    }
+
+    /// Whether a plain word such as `@tracked` is there.
+    pub(super) fn has_word(&mut self, found: &[Attribute], word: &str) -> bool {
+        let Some(attribute) = find(found, word) else { return false };
+        if !attribute.arguments.is_empty() {
+            self.mistake(attribute.span, format!("`@{word}` takes no arguments"));
+        }
+        true
+    }
+
+    /// `@effect(leave)`
+    pub(super) fn effect(&mut self, found: &[Attribute]) -> Option<Effect> {
+        let attribute = find(found, "effect")?;
+        match attribute.arguments.as_slice() {
+            [word] if word.text == "enter" => Some(Effect::Enter),
+            [word] if word.text == "leave" => Some(Effect::Leave),
+            [word] if word.text == "recorded" => Some(Effect::Recorded),
+            _ => {
+                let message = "an effect is `enter`, `leave` or `recorded`";
+                self.mistake(attribute.span, message);
+                None
+            }
+        }
+    }
+
+    /// `@hook`, `@hook(enter_flags, leave_flags)`
+    pub(super) fn hook(&mut self, found: &[Attribute]) -> Option<Hook> {
+        let attribute = find(found, "hook")?;
+        let mut hook = Hook::default();
+        for argument in &attribute.arguments {
+            match argument.text.as_str() {
+                "enter_flags" => hook.enter_flags = true,
+                "leave_flags" => hook.leave_flags = true,
+                _ => {
+                    let message = "a hook computes `enter_flags`, `leave_flags` or neither";
+                    self.mistake(argument.span, message);
+                }
+            }
+        }
+        Some(hook)
+    }
+
+    /// `@ask(glGetIntegerv, GL_VIEWPORT)`
+    pub(super) fn ask(&mut self, found: &[Attribute]) -> Option<Ask> {
+        let attribute = find(found, "ask")?;
+        let Some((command, enumerants)) = attribute.arguments.split_first() else {
+            let message = "`@ask` names a command, and the enumerants it is asked for";
+            self.mistake(attribute.span, message);
+            return None;
+        };
+        let is_known = self.command_named(command).is_some();
+        let values = enumerants.iter().map(|name| {
+            let value = self.enumerant(name)?;
+            Some((name.text.clone(), value))
+        });
+        let enumerants = values.collect::<Option<Vec<_>>>()?;
+        is_known.then(|| Ask { command: command.text.clone(), enumerants })
+    }
+
+    /// `@group(BufferUsageARB)`
+    pub(super) fn group_of_field(&mut self, found: &[Attribute]) -> Option<String> {
+        let attribute = find(found, "group")?;
+        let [name] = attribute.arguments.as_slice() else {
+            self.mistake(attribute.span, "`@group` names one enum group");
+            return None;
+        };
+        self.group_named(name).then(|| name.text.clone())
+    }
+
+    pub(super) fn group_named(&mut self, name: &Name) -> bool {
+        let is_known = self.names.is_group(&name.text);
+        if is_known {
+            self.program.groups.insert(name.text.clone());
+        } else {
+            self.mistake(name.span, format!("no enum group `{}`", name.text));
+        }
+        is_known
+    }
+
+    pub(super) fn command_named(&mut self, name: &Name) -> Option<&'a crate::registry::Command> {
+        let found = self.names.command(&name.text);
+        if found.is_none() {
+            let help = self.names.like_command(&name.text).map(did_you_mean);
+            let message = format!("the registry has no command `{}`", name.text);
+            self.report(Diagnostic { help, ..Diagnostic::at(name.span, message) });
+        }
+        found
+    }
+}
+
+pub(super) fn find<'t>(found: &'t [Attribute], name: &str) -> Option<&'t Attribute> {
+    found.iter().find(|attribute| attribute.name.text == name)
+}

@@ -1,0 +1,212 @@
+//! What a body is checked in: its parameters and variables, and how far it has got.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::ast;
+use super::super::diagnostic::Diagnostic;
+use super::super::source::Span;
+use super::super::typed::{Element, Expr, Local, LocalId, Param, Slot, Type};
+use super::analysis;
+use super::{Checker, types};
+use crate::ctype::{CType, Repr};
+
+/// Before or after the fence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    Enter,
+    Leave,
+}
+
+/// The command that a body describes.
+pub(super) struct Subject {
+    pub name: String,
+    /// The parameters as the body names them.
+    pub names: Vec<String>,
+    pub params: Vec<Param>,
+    pub result: Option<Type>,
+    /// Parameters with a `read`, a `write`, an `ignore`.
+    pub reads: BTreeSet<usize>,
+    pub writes: BTreeSet<usize>,
+    pub ignores: BTreeSet<usize>,
+    /// Those of which the registry's `len` is enough.
+    pub by_registry: BTreeSet<usize>,
+    pub has_fence: bool,
+}
+
+/// What names stand for besides declarations, and what the statements so far have made.
+pub(super) struct Body<'c, 'a> {
+    pub checker: &'c mut Checker<'a>,
+    pub subject: Option<Subject>,
+    /// Fields of the layout whose counts are checked.
+    pub siblings: Vec<(String, Option<Type>)>,
+    /// Whether nothing but constants may occur.
+    pub is_constant: bool,
+    pub part: Part,
+    pub locals: Vec<Local>,
+    /// The part that each variable was made in.
+    local_parts: Vec<Part>,
+    scopes: Vec<Vec<(String, LocalId)>>,
+    /// What unconditional variables stand for, in terms of arguments.
+    pub meanings: BTreeMap<LocalId, Expr>,
+    /// Untracked things that conditions around the statement depend on.
+    pub conditions: Vec<String>,
+    /// Of `if`, `match` and `for` around the statement.
+    pub nesting: u32,
+    /// Whether this part may have returned.
+    pub returned: bool,
+    pub slots: Vec<Slot>,
+}
+
+impl<'c, 'a> Body<'c, 'a> {
+    fn new(checker: &'c mut Checker<'a>) -> Self {
+        Self {
+            checker,
+            subject: None,
+            siblings: Vec::new(),
+            is_constant: false,
+            part: Part::Enter,
+            locals: Vec::new(),
+            local_parts: Vec::new(),
+            scopes: vec![Vec::new()],
+            meanings: BTreeMap::new(),
+            conditions: Vec::new(),
+            nesting: 0,
+            returned: false,
+            slots: Vec::new(),
+        }
+    }
+
+    pub fn constant(checker: &'c mut Checker<'a>) -> Self {
+        Self { is_constant: true, ..Self::new(checker) }
+    }
+
+    pub fn layout(checker: &'c mut Checker<'a>, siblings: Vec<(String, Option<Type>)>) -> Self {
+        Self { siblings, is_constant: true, ..Self::new(checker) }
+    }
+
+    pub fn function(checker: &'c mut Checker<'a>, params: Vec<Local>) -> Self {
+        let mut body = Self::new(checker);
+        for (at, param) in params.iter().enumerate() {
+            body.scopes[0].push((param.name.clone(), LocalId(at)));
+            body.local_parts.push(Part::Enter);
+        }
+        body.locals = params;
+        body
+    }
+
+    pub fn command(checker: &'c mut Checker<'a>, subject: Subject) -> Self {
+        Self { subject: Some(subject), ..Self::new(checker) }
+    }
+
+    pub fn mistake(&mut self, span: Span, message: impl Into<String>) {
+        self.checker.mistake(span, message);
+    }
+
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.checker.report(diagnostic);
+    }
+
+    pub fn type_name(&self, ty: &Type) -> String {
+        self.checker.program.name_of_type(ty)
+    }
+
+    /// Makes a variable of a value.
+    pub fn let_(&mut self, name: &ast::Name, value: &Expr) -> LocalId {
+        let untracked = analysis::untracked(value, &self.checker.program, &self.locals);
+        self.variable(name, value.ty.clone(), untracked.is_some())
+    }
+
+    pub fn variable(&mut self, name: &ast::Name, ty: Type, tools_only: bool) -> LocalId {
+        let is_param = self.param(&name.text).is_some();
+        if is_param || self.local(&name.text).is_some() {
+            let what = if is_param { "parameter" } else { "variable" };
+            self.mistake(name.span, format!("there is a {what} `{}` already", name.text));
+        }
+        let id = LocalId(self.locals.len());
+        self.locals.push(Local { name: name.text.clone(), ty, tools_only });
+        self.local_parts.push(self.part);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push((name.text.clone(), id));
+        }
+        id
+    }
+
+    /// Runs `inner` with variables of its own.
+    pub fn in_scope<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+        self.scopes.push(Vec::new());
+        let done = inner(self);
+        self.scopes.pop();
+        done
+    }
+
+    pub fn local(&self, name: &str) -> Option<LocalId> {
+        let mut all = self.scopes.iter().rev().flatten();
+        all.find(|(known, _)| known == name).map(|(_, id)| *id)
+    }
+
+    /// Whether a variable was made in the other part, where its value stayed.
+    pub fn is_of_other_part(&self, id: LocalId) -> bool {
+        self.local_parts[id.0] != self.part
+    }
+
+    pub fn param(&self, name: &str) -> Option<usize> {
+        let subject = self.subject.as_ref()?;
+        subject.names.iter().position(|known| known == name)
+    }
+
+    /// Names that an expression may use here, for suggestions.
+    pub fn names(&self) -> Vec<&str> {
+        let params = self.subject.iter().flat_map(|subject| &subject.names);
+        let locals = self.scopes.iter().flatten().map(|(name, _)| name);
+        let siblings = self.siblings.iter().map(|(name, _)| name);
+        params.chain(locals).chain(siblings).map(String::as_str).collect()
+    }
+
+    /// The parameter that must be there, and a pointer.
+    pub fn pointer(&mut self, name: &ast::Name) -> Option<usize> {
+        let param = self.existing_param(name)?;
+        let is_pointer =
+            self.subject.as_ref().is_some_and(|subject| subject.params[param].ctype.is_pointer());
+        if !is_pointer {
+            self.mistake(name.span, format!("`{}` is no pointer", name.text));
+        }
+        is_pointer.then_some(param)
+    }
+
+    pub fn existing_param(&mut self, name: &ast::Name) -> Option<usize> {
+        let found = self.param(&name.text);
+        if found.is_none() {
+            let help = super::names::nearest(&name.text, self.names().into_iter())
+                .map(super::names::did_you_mean);
+            let subject = self.subject.as_ref().map_or("this", |subject| subject.name.as_str());
+            let message = format!("{subject} has no parameter `{}`", name.text);
+            self.report(Diagnostic { help, ..Diagnostic::at(name.span, message) });
+        }
+        found
+    }
+
+    /// What a pointer parameter points at; `None` if its size is not known, which is reported.
+    pub fn element(&mut self, param: usize, span: Span) -> Option<Element> {
+        let subject = self.subject.as_ref()?;
+        let found = element_of(&subject.params[param].ctype);
+        if found.is_none() {
+            let message =
+                format!("the size of what `{}` points at is not known", subject.names[param]);
+            let help =
+                "describe it as a `layout` and read `chain(…)`, or use `memory(address, bytes)`";
+            self.report(Diagnostic::at(span, message).help(help));
+        }
+        found
+    }
+}
+
+/// What a C pointer points at; bytes behind `void *`.
+pub(super) fn element_of(pointer: &CType) -> Option<Element> {
+    let pointee = pointer.pointee()?;
+    if pointee.is_void() {
+        return Some(Element { repr: Repr::U8, ty: Type::number(Repr::U8), size: 1 });
+    }
+    let (repr, _) = pointee.scalar()?;
+    let ty = types::scalar(&pointee)?;
+    Some(Element { repr, ty, size: u64::from(repr.size()) })
+}

@@ -1,0 +1,461 @@
+//! Commands: every one of the registry, with the description that holds for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::ast::{self, ExtentKind, File, Item, ItemKind, StmtKind};
+use super::super::diagnostic::Diagnostic;
+use super::super::source::Span;
+use super::super::typed::{
+    Block, CResult, Command, Direction, Effect, Expr, ExprKind, Extent, MemoryUse, Param, Slot,
+    Type,
+};
+use super::body::{Body, Subject, element_of};
+use super::{Checker, types};
+use crate::ctype::Sense;
+use crate::extent;
+use crate::registry;
+
+/// A description, and the command that it names.
+#[derive(Clone, Copy)]
+struct Described<'a> {
+    item: &'a Item,
+    body: Option<&'a ast::Block>,
+    /// The place of the name.
+    span: Span,
+}
+
+type Descriptions<'a> = BTreeMap<&'a str, Described<'a>>;
+
+impl<'a> Checker<'a> {
+    pub(super) fn commands(&mut self, files: &'a [File]) {
+        let items = || files.iter().flat_map(|file| &file.items);
+        let mut descriptions = Descriptions::new();
+        for item in items() {
+            self.describe(item, &mut descriptions);
+            if let ItemKind::Prefer { names } = &item.kind {
+                for name in names {
+                    if self.enumerant(name).is_some() {
+                        self.program.prefer.insert(name.text.clone());
+                    }
+                }
+            }
+        }
+        let groups = self.groups(files);
+        let families = self.families();
+        for api in self.names.apis.clone() {
+            for command in api.registry.commands.values() {
+                let by = self.describer(command, &descriptions, &families);
+                let typed = self.command(api.name, command, by, &descriptions, &groups);
+                self.program.commands.push(typed);
+            }
+        }
+    }
+
+    fn describe(&mut self, item: &'a Item, descriptions: &mut Descriptions<'a>) {
+        let ItemKind::Command { names, body } = &item.kind else { return };
+        for name in names {
+            if self.command_named(name).is_none() {
+                continue;
+            }
+            let described = Described { item, body: body.as_ref(), span: name.span };
+            if let Some(first) = descriptions.insert(&name.text, described) {
+                let mistake =
+                    Diagnostic::at(name.span, format!("`{}` is described twice", name.text))
+                        .label("here again")
+                        .also(first.span, "described here");
+                self.report(mistake);
+                descriptions.insert(&name.text, first);
+            }
+        }
+    }
+
+    /// Commands by the one that all of them are other names of.
+    fn families(&self) -> BTreeMap<&'a str, Vec<&'a registry::Command>> {
+        let mut families: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for api in &self.names.apis {
+            for command in api.registry.commands.values() {
+                families.entry(self.root(command)).or_default().push(command);
+            }
+        }
+        families
+    }
+
+    /// The last name of the chain of aliases, which need not be in the API.
+    fn root(&self, command: &'a registry::Command) -> &'a str {
+        self.aliases(command).last().map_or(command.name.as_str(), |last| {
+            last.alias.as_deref().unwrap_or(last.name.as_str())
+        })
+    }
+
+    /// The command, the one it is another name of, and so on; a circle is walked once.
+    fn aliases(&self, command: &'a registry::Command) -> Vec<&'a registry::Command> {
+        let mut chain = vec![command];
+        while let Some(next) = chain.last().and_then(|last| last.alias.as_deref()) {
+            match self.names.command(next) {
+                Some(next) if chain.iter().all(|known| known.name != next.name) => chain.push(next),
+                _ => break,
+            }
+        }
+        chain
+    }
+
+    /// The command whose description holds for one: itself, else along its aliases, else the only
+    /// described one of its family.
+    fn describer(
+        &self,
+        command: &'a registry::Command,
+        descriptions: &Descriptions<'a>,
+        families: &BTreeMap<&'a str, Vec<&'a registry::Command>>,
+    ) -> Option<&'a registry::Command> {
+        let is_described = |known: &&registry::Command| {
+            descriptions.contains_key(known.name.as_str())
+                && known.params.len() == command.params.len()
+        };
+        let chain = self.aliases(command);
+        if let Some(found) = chain.iter().copied().find(is_described) {
+            return Some(found);
+        }
+        let family = families.get(self.root(command))?;
+        let mut described = family.iter().copied().filter(is_described);
+        let first = described.next()?;
+        let item = |known: &registry::Command| {
+            descriptions.get(known.name.as_str()).map(|described| described.span)
+        };
+        let is_only = described.all(|other| same_item(descriptions, first, other));
+        (is_only && item(first).is_some()).then_some(first)
+    }
+
+    fn command(
+        &mut self,
+        api: &str,
+        command: &'a registry::Command,
+        by: Option<&'a registry::Command>,
+        descriptions: &Descriptions<'a>,
+        groups: &Groups,
+    ) -> Command {
+        let described = by.and_then(|by| descriptions.get(by.name.as_str())).copied();
+        let attributes = described.map_or(&[][..], |described| &described.item.attributes);
+        let (effect, hook) = (self.effect(attributes), self.hook(attributes));
+        let consumes = self.has_word(attributes, "consumes");
+        self.check_effect(command, effect, hook, described.map(|described| described.span));
+        let mut typed = Command {
+            name: command.name.clone(),
+            api: api.to_owned(),
+            origin: command.origin,
+            docs: described.map_or_else(Vec::new, |described| described.item.docs.clone()),
+            described_by: by.map(|by| by.name.clone()),
+            params: self.params(command, groups),
+            result: self.result(command, groups),
+            effect: effect.unwrap_or_default(),
+            hook,
+            consumes,
+            locals: Vec::new(),
+            slots: Vec::new(),
+            enter: Block::default(),
+            leave: Block::default(),
+            span: descriptions.get(command.name.as_str()).map(|described| described.span),
+        };
+        let names = by.unwrap_or(command).params.iter().map(|param| param.name.clone()).collect();
+        let no_body = ast::Block { statements: Vec::new(), span: Span::default() };
+        let body = described.and_then(|described| described.body).unwrap_or(&no_body);
+        self.body(command, names, body, &mut typed);
+        typed
+    }
+
+    fn body(
+        &mut self,
+        command: &registry::Command,
+        names: Vec<String>,
+        written: &ast::Block,
+        typed: &mut Command,
+    ) {
+        let mut mentions = Mentions::default();
+        mentions.block(written, &names);
+        let by_registry = self.slots_of_registry(command, &mentions);
+        let subject = Subject {
+            name: command.name.clone(),
+            names,
+            params: std::mem::take(&mut typed.params),
+            result: typed.result.ty.clone(),
+            reads: mentions.reads,
+            writes: mentions.writes,
+            ignores: mentions.ignores,
+            by_registry: by_registry.iter().map(|slot| slot.param).collect(),
+            has_fence: mentions.has_fence,
+        };
+        let mut body = Body::command(self, subject);
+        let (enter, leave) = body.parts(written);
+        (typed.enter, typed.leave) = (enter, leave);
+        typed.locals = body.locals;
+        typed.slots = body.slots;
+        typed.slots.extend(by_registry);
+        typed.slots.sort_by_key(|slot| slot.param);
+        let Some(mut subject) = body.subject else { return };
+        for at in 0..subject.params.len() {
+            subject.params[at].memory = subject.memory(at);
+        }
+        typed.params = subject.params;
+    }
+
+    fn params(&self, command: &registry::Command, groups: &Groups) -> Vec<Param> {
+        let all = command.params.iter().enumerate();
+        all.map(|(at, param)| Param {
+            name: param.name.clone(),
+            ctype: param.ty.clone(),
+            // `void` is no parameter's type; an unknown type is reported by who needs its size.
+            ty: types::scalar(&param.ty).unwrap_or(Type::Address),
+            group: groups.of(command, Some(at)).or_else(|| param.group.clone()),
+            class: param.class.clone(),
+            memory: MemoryUse::None,
+        })
+        .collect()
+    }
+
+    fn result(&self, command: &registry::Command, groups: &Groups) -> CResult {
+        let is_void = command.result.is_void();
+        CResult {
+            ctype: command.result.clone(),
+            ty: (!is_void).then(|| types::scalar(&command.result).unwrap_or(Type::Address)),
+            group: groups.of(command, None).or_else(|| command.result_group.clone()),
+        }
+    }
+
+    /// What the registry's `len`s say of pointers that the description is silent about.
+    fn slots_of_registry(&self, command: &registry::Command, mentions: &Mentions) -> Vec<Slot> {
+        let all = command.params.iter().enumerate();
+        all.filter(|(at, _)| !mentions.has(*at))
+            .filter_map(|(at, param)| {
+                let len = extent::parse_len(param.len.as_deref()?).ok()?;
+                let element = element_of(&param.ty)?;
+                let extent = match len {
+                    extent::Extent::Elements(count) => typed_len(&count, command)?,
+                    _ => return None,
+                };
+                let extent = match extent {
+                    Extent::Elements(size) if param.ty.base == "GLchar" && element.size == 1 => {
+                        Extent::Text { within: Some(size) }
+                    }
+                    other => other,
+                };
+                let direction =
+                    if param.ty.points_at_const() { Direction::In } else { Direction::Out };
+                Some(Slot { param: at, direction, extent, element, span: Span::default() })
+            })
+            .collect()
+    }
+
+    fn check_effect(
+        &mut self,
+        command: &registry::Command,
+        effect: Option<Effect>,
+        hook: Option<super::super::typed::Hook>,
+        span: Option<Span>,
+    ) {
+        let is_told = hook.is_some_and(|hook| hook.enter_flags && hook.leave_flags);
+        if effect == Some(Effect::Recorded) && !is_told {
+            let message = "a recorded effect is told by a hook with both flags";
+            let help = "add `@hook(enter_flags, leave_flags)`";
+            if let Some(span) = span {
+                self.report(Diagnostic::at(span, message).help(help));
+            }
+        }
+        if effect.is_none() && seems_to_take_effect_at_leave(&command.name) {
+            let message = format!("when does {} take effect?", command.name);
+            let help = "what creates, acquires or waits takes effect at leave: say `@effect(leave)` \
+                        or another";
+            let mistake = match span {
+                Some(span) => Diagnostic::at(span, message),
+                None => Diagnostic::without_place(message),
+            };
+            self.report(mistake.help(help));
+        }
+    }
+
+    /// What `group` items say, patterns behind names.
+    fn groups(&mut self, files: &[File]) -> Groups {
+        let mut groups = Groups::default();
+        let mut patterns = Vec::new();
+        for item in files.iter().flat_map(|file| &file.items) {
+            let ItemKind::Group { name, targets } = &item.kind else { continue };
+            if !self.group_named(name) {
+                continue;
+            }
+            for target in targets {
+                if target.is_pattern {
+                    patterns.push((name.text.clone(), target));
+                } else if let Some(slot) = self.target(target) {
+                    let key = (target.command.text.clone(), slot);
+                    if groups.0.insert(key, name.text.clone()).is_some() {
+                        self.mistake(target.span, "this has a group already");
+                    }
+                }
+            }
+        }
+        for (group, target) in patterns {
+            self.pattern_group(&group, target, &mut groups);
+        }
+        groups
+    }
+
+    /// A parameter, or `None` for the result, of a target that names a command.
+    fn target(&mut self, target: &ast::Target) -> Option<Option<usize>> {
+        let command = self.command_named(&target.command)?;
+        let found = command.params.iter().position(|param| param.name == target.slot.text);
+        if found.is_none() && target.slot.text == "result" {
+            return Some(None);
+        }
+        if found.is_none() {
+            let message =
+                format!("{} has no parameter `{}`", target.command.text, target.slot.text);
+            self.mistake(target.slot.span, message);
+        }
+        found.map(Some)
+    }
+
+    /// `egl*.attribute`: integers of that name, of all commands that have one without a group.
+    fn pattern_group(&mut self, group: &str, target: &ast::Target, groups: &mut Groups) {
+        let mut is_used = false;
+        for command in self.names.apis.iter().flat_map(|api| api.registry.commands.values()) {
+            let found = command.params.iter().position(|param| {
+                param.name == target.slot.text && !param.ty.is_pointer() && param.group.is_none()
+            });
+            if let Some(at) = found.filter(|_| command.name.starts_with(&target.command.text)) {
+                is_used = true;
+                let key = (command.name.clone(), Some(at));
+                groups.0.entry(key).or_insert_with(|| group.to_owned());
+            }
+        }
+        if !is_used {
+            self.mistake(target.span, "no command has such a parameter");
+        }
+    }
+}
+
+/// Groups by command and parameter; the result has none.
+#[derive(Default)]
+struct Groups(BTreeMap<(String, Option<usize>), String>);
+
+impl Groups {
+    fn of(&self, command: &registry::Command, slot: Option<usize>) -> Option<String> {
+        self.0.get(&(command.name.clone(), slot)).cloned()
+    }
+}
+
+impl Subject {
+    /// What is known of a parameter's memory.
+    fn memory(&self, at: usize) -> MemoryUse {
+        let ctype = &self.params[at].ctype;
+        if !ctype.is_pointer() {
+            let is_pointer = matches!(ctype.scalar(), Some((_, Sense::Pointer)));
+            return if is_pointer { MemoryUse::Address } else { MemoryUse::None };
+        }
+        if self.reads.contains(&at) || self.writes.contains(&at) {
+            MemoryUse::Declared
+        } else if self.ignores.contains(&at) {
+            MemoryUse::Address
+        } else if self.by_registry.contains(&at) {
+            MemoryUse::Registry
+        } else {
+            MemoryUse::Unknown
+        }
+    }
+}
+
+/// The parameters that a body observes or ignores, wherever it does.
+#[derive(Default)]
+struct Mentions {
+    reads: BTreeSet<usize>,
+    writes: BTreeSet<usize>,
+    ignores: BTreeSet<usize>,
+    has_fence: bool,
+}
+
+impl Mentions {
+    fn has(&self, param: usize) -> bool {
+        [&self.reads, &self.writes, &self.ignores].iter().any(|set| set.contains(&param))
+    }
+
+    fn block(&mut self, block: &ast::Block, names: &[String]) {
+        let at = |name: &ast::Name| names.iter().position(|known| *known == name.text);
+        for statement in &block.statements {
+            match &statement.kind {
+                StmtKind::Fence => self.has_fence = true,
+                StmtKind::Read(extent) => self.reads.extend(param_of(extent).and_then(at)),
+                StmtKind::Write(extent) => self.writes.extend(param_of(extent).and_then(at)),
+                StmtKind::Ignore(ignored) => self.ignores.extend(ignored.iter().filter_map(at)),
+                StmtKind::If { then, otherwise, .. } => {
+                    self.block(then, names);
+                    otherwise.iter().for_each(|block| self.block(block, names));
+                }
+                StmtKind::Match { arms, .. } => {
+                    arms.iter().for_each(|arm| self.block(&arm.body, names));
+                }
+                StmtKind::For { body, .. } => self.block(body, names),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn param_of(extent: &ast::Extent) -> Option<&ast::Name> {
+    match &extent.kind {
+        ExtentKind::One(param)
+        | ExtentKind::Elements(param, _)
+        | ExtentKind::Slice(param, ..)
+        | ExtentKind::Counted { param, .. }
+        | ExtentKind::Text { param, .. }
+        | ExtentKind::TextOf { param, .. }
+        | ExtentKind::Strings { param, .. }
+        | ExtentKind::Attributes(param)
+        | ExtentKind::By { param, .. }
+        | ExtentKind::Chain { param, .. } => Some(param),
+        ExtentKind::Memory(..) | ExtentKind::Call { .. } => None,
+    }
+}
+
+fn same_item(
+    descriptions: &Descriptions<'_>,
+    left: &registry::Command,
+    right: &registry::Command,
+) -> bool {
+    let span = |command: &registry::Command| {
+        descriptions.get(command.name.as_str()).map(|described| described.item.span)
+    };
+    span(left) == span(right)
+}
+
+/// A `len` of the registry as an expression of parameters; `None` if it names none of integers.
+fn typed_len(len: &extent::Expr, command: &registry::Command) -> Option<Extent> {
+    len_expr(len, command).map(Extent::Elements)
+}
+
+fn len_expr(len: &extent::Expr, command: &registry::Command) -> Option<Expr> {
+    use super::super::typed::BinaryOp;
+    let int = |kind| Expr { kind, ty: Type::INT, span: Span::default() };
+    let binary = |operator, left, right| {
+        Some(int(ExprKind::Binary(operator, Box::new(left), Box::new(right))))
+    };
+    match len {
+        extent::Expr::Number(value) => Some(int(ExprKind::Int(*value, None))),
+        extent::Expr::Argument(name) => {
+            let at = command.params.iter().position(|param| param.name == *name)?;
+            let ty = types::scalar(&command.params[at].ty).filter(Type::is_integer)?;
+            Some(Expr { kind: ExprKind::Param(at), ty, span: Span::default() })
+        }
+        extent::Expr::Product(left, right) => {
+            binary(BinaryOp::Multiply, len_expr(left, command)?, len_expr(right, command)?)
+        }
+        extent::Expr::Quotient(left, divisor) => {
+            binary(BinaryOp::Divide, len_expr(left, command)?, int(ExprKind::Int(*divisor, None)))
+        }
+        extent::Expr::Sizes { .. } => None,
+    }
+}
+
+/// Commands of such names take effect at leave, or a description says why not.
+fn seems_to_take_effect_at_leave(command: &str) -> bool {
+    let prefix = command.find(|c: char| c.is_ascii_uppercase()).unwrap_or(0);
+    let verb = &command[prefix..];
+    ["Gen", "Create", "Map", "Finish", "Wait"].iter().any(|word| verb.starts_with(word))
+        || verb.contains("WaitSync")
+}
