@@ -20,6 +20,7 @@ mod group;
 mod memory;
 pub mod number;
 mod objects;
+pub mod observe;
 mod process;
 mod reference;
 #[cfg(feature = "tools")]

@@ -76,6 +76,11 @@ pub trait Observer {
 
     /// A frame ended.
     fn frame(&mut self) {}
+
+    /// A chain of structs ended at one of a type that no description has.
+    fn unknown_struct(&mut self, stype: u64) {
+        let _ = stype;
+    }
 }
 
 /// Wants to know nothing.

@@ -1,0 +1,281 @@
+//! Ranges of the program's memory, as the extents of descriptions give them.
+//!
+//! Generated code calls these; each tells the observer, and none reads more than it needs to know
+//! where a range ends.
+
+use crate::memory::{Memory, NO_PARAM, Observer, Values};
+use crate::number::range as counts;
+
+/// No range is as long as this, in bytes.
+const RANGE_BYTES_MAX: i64 = 1 << 47;
+/// The attribute that ends a list.
+const EGL_NONE: i64 = 0x3038;
+/// The longest attribute list that is read, in words.
+const ATTRIBUTES_MAX: i64 = 512;
+
+/// So many bytes at an address; nothing if that is null or the number is not positive.
+pub fn memory<O: Observer + ?Sized>(seen: &mut O, address: u64, bytes: i64) {
+    range(seen, NO_PARAM, address, bytes);
+}
+
+/// So many elements from the pointer on.
+pub fn elements<O: Observer + ?Sized>(
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+    element_bytes: i64,
+) {
+    range(seen, param, pointer, count.saturating_mul(element_bytes));
+}
+
+/// Elements `from` to below `to`.
+pub fn slice<O: Observer + ?Sized>(
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    from: i64,
+    to: i64,
+    element_bytes: i64,
+) {
+    let offset = from.wrapping_mul(element_bytes);
+    if pointer != 0 {
+        let bytes = to.saturating_sub(from).saturating_mul(element_bytes);
+        range(seen, param, pointer.wrapping_add(offset as u64), bytes);
+    }
+}
+
+/// As many elements as the integer at `count` says, at most `most`; all if `count` is null.
+pub fn counted<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: u64,
+    most: i64,
+    element_bytes: i64,
+) {
+    let found = match count {
+        0 => most,
+        _ => i64::from(memory.get::<i32>(count)).min(most),
+    };
+    elements(seen, param, pointer, found, element_bytes);
+}
+
+/// Text up to its zero byte, without that, in a buffer of at most `most` bytes.
+pub fn text<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    most: i64,
+) {
+    if pointer != 0 && most > 0 {
+        let len = memory.text_len(pointer, most as u64);
+        range(seen, param, pointer, i64::try_from(len).unwrap_or(0));
+    }
+}
+
+/// `length` bytes, or up to the zero byte where `is_terminated`.
+pub fn text_of<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    length: i64,
+    is_terminated: bool,
+) {
+    match is_terminated {
+        true => text(memory, seen, param, pointer, i64::MAX),
+        false => range(seen, param, pointer, length),
+    }
+}
+
+/// An array of pointers to texts, and the texts. `lengths` is null or points to a length for each;
+/// a negative one says that the text ends with a zero byte.
+pub fn strings<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+    lengths: u64,
+) {
+    elements(seen, param, pointer, count, 8);
+    for at in counts(0, count) {
+        let text = memory.element::<u64>(pointer, at);
+        let length = length_of(memory, lengths, at);
+        text_of(memory, seen, param, text, length, length < 0);
+    }
+}
+
+/// Pairs of attribute and value, up to and with the closing `EGL_NONE`.
+pub fn attributes<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    element_bytes: i64,
+) {
+    if let Some(end) = attributes_end(memory, pointer, element_bytes) {
+        elements(seen, param, pointer, end + 1, element_bytes);
+    }
+}
+
+/// The value of `key` in an attribute list.
+pub fn attribute<M: Memory + ?Sized>(
+    memory: &M,
+    pointer: u64,
+    element_bytes: i64,
+    key: i64,
+) -> Option<i64> {
+    let end = attributes_end(memory, pointer, element_bytes)?;
+    (0..end)
+        .step_by(2)
+        .find(|at| attribute_word(memory, pointer, element_bytes, *at) == key)
+        .map(|at| attribute_word(memory, pointer, element_bytes, at + 1))
+}
+
+/// All texts of an array of pointers, one after another.
+pub fn joined<M: Memory + ?Sized>(memory: &M, pointer: u64, count: i64, lengths: u64) -> String {
+    let mut joined = String::new();
+    for at in counts(0, count) {
+        let text = memory.element::<u64>(pointer, at);
+        let length = length_of(memory, lengths, at);
+        joined.push_str(&text_value(memory, text, length, length < 0));
+        if joined.len() >= crate::memory::TEXT_BYTES_MAX {
+            break;
+        }
+    }
+    joined
+}
+
+/// The text that [`text_of`] observes.
+pub fn text_value<M: Memory + ?Sized>(
+    memory: &M,
+    pointer: u64,
+    length: i64,
+    is_terminated: bool,
+) -> String {
+    let most = if is_terminated { i64::MAX } else { length };
+    if is_terminated {
+        return memory.text(pointer, most as u64);
+    }
+    let bytes = memory.bytes(pointer, length, crate::memory::TEXT_BYTES_MAX);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn range<O: Observer + ?Sized>(seen: &mut O, param: u8, address: u64, bytes: i64) {
+    if address != 0 && 0 < bytes && bytes < RANGE_BYTES_MAX {
+        seen.range(param, address, bytes as u64);
+    }
+}
+
+fn length_of<M: Memory + ?Sized>(memory: &M, lengths: u64, at: i64) -> i64 {
+    if lengths == 0 { -1 } else { i64::from(memory.element::<i32>(lengths, at)) }
+}
+
+fn attribute_word<M: Memory + ?Sized>(
+    memory: &M,
+    pointer: u64,
+    element_bytes: i64,
+    at: i64,
+) -> i64 {
+    match element_bytes {
+        8 => memory.element::<i64>(pointer, at),
+        _ => i64::from(memory.element::<i32>(pointer, at)),
+    }
+}
+
+/// Where the closing `EGL_NONE` is.
+fn attributes_end<M: Memory + ?Sized>(memory: &M, pointer: u64, element_bytes: i64) -> Option<i64> {
+    if pointer == 0 {
+        return None;
+    }
+    (0..ATTRIBUTES_MAX)
+        .step_by(2)
+        .find(|at| attribute_word(memory, pointer, element_bytes, *at) == EGL_NONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::tests::Bytes;
+
+    /// Ranges as (parameter, address, bytes).
+    #[derive(Default)]
+    struct Seen(Vec<(u8, u64, u64)>);
+
+    impl Observer for Seen {
+        fn range(&mut self, param: u8, address: u64, len: u64) {
+            self.0.push((param, address, len));
+        }
+    }
+
+    fn words(words: &[i32]) -> Bytes {
+        Bytes(0x1000, words.iter().flat_map(|word| word.to_le_bytes()).collect())
+    }
+
+    fn check(observe: impl FnOnce(&mut Seen), expected: &[(u8, u64, u64)]) {
+        let mut seen = Seen::default();
+        observe(&mut seen);
+        assert_eq!(seen.0, expected);
+    }
+
+    #[test]
+    fn elements_and_slices_are_bytes_from_the_pointer_on() {
+        check(|seen| elements(seen, 1, 0x1000, 3, 4), &[(1, 0x1000, 12)]);
+        check(|seen| slice(seen, 1, 0x1000, 2, 5, 4), &[(1, 0x1008, 12)]);
+        check(|seen| memory(seen, 0x1000, 8), &[(NO_PARAM, 0x1000, 8)]);
+    }
+
+    #[test]
+    fn null_and_absurd_counts_are_no_range() {
+        check(|seen| elements(seen, 1, 0, 3, 4), &[]);
+        check(|seen| elements(seen, 1, 0x1000, -3, 4), &[]);
+        check(|seen| elements(seen, 1, 0x1000, i64::MAX, 4), &[]);
+        check(|seen| slice(seen, 1, 0, 2, 5, 4), &[]);
+        check(|seen| slice(seen, 1, 0x1000, 5, 2, 4), &[]);
+    }
+
+    #[test]
+    fn counted_array_has_what_was_written_or_all_without_a_count() {
+        let memory = words(&[2]);
+        check(|seen| counted(&memory, seen, 0, 0x2000, 0x1000, 5, 4), &[(0, 0x2000, 8)]);
+        check(|seen| counted(&memory, seen, 0, 0x2000, 0x1000, 1, 4), &[(0, 0x2000, 4)]);
+        check(|seen| counted(&memory, seen, 0, 0x2000, 0, 5, 4), &[(0, 0x2000, 20)]);
+    }
+
+    #[test]
+    fn text_ends_where_its_length_or_its_zero_byte_says() {
+        let memory = Bytes(0x1000, b"abcd\0".to_vec());
+        check(|seen| text(&memory, seen, 0, 0x1000, 100), &[(0, 0x1000, 4)]);
+        check(|seen| text(&memory, seen, 0, 0x1000, 3), &[(0, 0x1000, 3)]);
+        check(|seen| text_of(&memory, seen, 0, 0x1000, 2, false), &[(0, 0x1000, 2)]);
+        check(|seen| text_of(&memory, seen, 0, 0x1000, -1, true), &[(0, 0x1000, 4)]);
+        assert_eq!(text_value(&memory, 0x1000, 2, false), "ab");
+        assert_eq!(text_value(&memory, 0x1000, -1, true), "abcd");
+    }
+
+    #[test]
+    fn strings_are_their_pointers_and_each_text() {
+        let mut memory = Bytes(0x1000, vec![]);
+        memory.1.extend([0x1018u64, 0x101b].iter().flat_map(|at| at.to_le_bytes()));
+        memory.1.extend([-1i32, 1].iter().flat_map(|length| length.to_le_bytes()));
+        memory.1.extend(b"ab\0cde\0");
+        let expected = [(3, 0x1000, 16), (3, 0x1018, 2), (3, 0x101b, 1)];
+        check(|seen| strings(&memory, seen, 3, 0x1000, 2, 0x1010), &expected);
+        assert_eq!(joined(&memory, 0x1000, 2, 0x1010), "abc");
+        assert_eq!(joined(&memory, 0x1000, 2, 0), "abcde");
+    }
+
+    #[test]
+    fn attributes_end_with_none_and_are_found_by_key() {
+        let memory = words(&[0x3098, 3, 0x30fb, 0x3038, 0x3038]);
+        check(|seen| attributes(&memory, seen, 2, 0x1000, 4), &[(2, 0x1000, 20)]);
+        assert_eq!(attribute(&memory, 0x1000, 4, 0x3098), Some(3));
+        assert_eq!(attribute(&memory, 0x1000, 4, 0x30fb), Some(0x3038));
+        assert_eq!(attribute(&memory, 0x1000, 4, 3), None);
+        assert_eq!(attribute(&memory, 0, 4, 3), None);
+    }
+}
