@@ -63,6 +63,13 @@ impl<K: Ord, V: Default> At<K> for BTreeMap<K, V> {
     }
 }
 
+/// Adds an element to a list that is not too long.
+pub fn push<T>(list: &mut Vec<T>, element: T) {
+    if list.len() < LIST_MAX {
+        list.push(element);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

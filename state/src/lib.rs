@@ -10,7 +10,7 @@
 
 #![forbid(unsafe_code)]
 
-mod at;
+pub mod at;
 mod cache;
 pub mod egl;
 mod extensions;
@@ -25,6 +25,7 @@ mod process;
 mod reference;
 #[cfg(feature = "tools")]
 pub mod value;
+pub mod walk;
 
 pub use at::At;
 pub use cache::NameCache;

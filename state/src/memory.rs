@@ -42,15 +42,15 @@ pub trait Values: Memory {
     /// The text at `address` up to its zero byte, at most `most` bytes of it.
     fn text(&self, address: u64, most: u64) -> String {
         let len = if address == 0 { 0 } else { self.text_len(address, most) };
-        let bytes = self.bytes(address, number::int(len), TEXT_BYTES_MAX);
+        let bytes = self.bytes(address, number::int(len), BYTES_MAX);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
 impl<M: Memory + ?Sized> Values for M {}
 
-/// The longest text that is kept as state, in bytes.
-pub const TEXT_BYTES_MAX: usize = 16 << 20;
+/// The longest text or array of bytes that is kept, in bytes.
+pub const BYTES_MAX: usize = 16 << 20;
 
 /// Memory without anything in it.
 pub struct Nothing;

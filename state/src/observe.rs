@@ -143,7 +143,7 @@ pub fn joined<M: Memory + ?Sized>(memory: &M, pointer: u64, count: i64, lengths:
         let text = memory.element::<u64>(pointer, at);
         let length = length_of(memory, lengths, at);
         joined.push_str(&text_value(memory, text, length, length < 0));
-        if joined.len() >= crate::memory::TEXT_BYTES_MAX {
+        if joined.len() >= crate::memory::BYTES_MAX {
             break;
         }
     }
@@ -161,7 +161,7 @@ pub fn text_value<M: Memory + ?Sized>(
     if is_terminated {
         return memory.text(pointer, most as u64);
     }
-    let bytes = memory.bytes(pointer, length, crate::memory::TEXT_BYTES_MAX);
+    let bytes = memory.bytes(pointer, length, crate::memory::BYTES_MAX);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

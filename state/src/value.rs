@@ -20,6 +20,11 @@ pub enum Value {
         group: &'static str,
         value: u64,
     },
+    /// Bits of a group of the registry.
+    Bits {
+        group: &'static str,
+        value: u64,
+    },
     /// One of the names that a description gives.
     Named(&'static str),
     /// An address in the program's memory.
