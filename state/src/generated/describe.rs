@@ -645,6 +645,7 @@ impl Describe for VertexArrays {
             ("bindings", list(&self.bindings, |it| it.describe())),
             ("element_buffer", self.element_buffer.describe()),
             ("client", self.client.describe()),
+            ("is_shifted", self.is_shifted.describe()),
         ])
     }
 }

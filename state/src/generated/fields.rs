@@ -1897,6 +1897,8 @@ pub struct VertexArrays {
     pub element_buffer: Ref<Buffer>,
     /// A bit for each slot that is enabled and in the program's memory.
     pub client: u64,
+    /// A slot has been given another binding point than its own.
+    pub is_shifted: bool,
 }
 
 impl Default for VertexArrays {
@@ -1906,6 +1908,7 @@ impl Default for VertexArrays {
             bindings: [VertexBinding::default(); 48],
             element_buffer: Ref::NONE,
             client: 0,
+            is_shifted: false,
         }
     }
 }

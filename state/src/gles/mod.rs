@@ -1,7 +1,55 @@
 //! Functions that the descriptions of OpenGL ES name.
 
-mod attribute_lists;
-mod paths;
+#![allow(clippy::too_many_arguments, reason = "they are those of the commands")]
 
+mod arrays;
+mod attribute_lists;
+mod buffers;
+mod debug;
+mod draws;
+mod enums;
+mod formats;
+#[cfg(feature = "tools")]
+mod framebuffers;
+mod glsl;
+mod indices;
+mod maps;
+mod paths;
+mod pixels;
+mod programs;
+#[cfg(test)]
+mod testing;
+#[cfg(feature = "tools")]
+mod textures;
+mod uniforms;
+
+pub use arrays::{
+    bind_vertex_buffer, enable_vertex_array, set_vertex_array, set_vertex_binding,
+    set_vertex_divisor, set_vertex_format,
+};
 pub use attribute_lists::attributes_to_none;
+pub use buffers::{
+    bind_element_buffer, bound_buffer, change_buffer, copy_buffer, define_buffer, delete_buffer,
+    lose_contents,
+};
+pub use debug::messages;
+#[cfg(feature = "tools")]
+pub use debug::{label_object, pop_debug_group};
+pub use draws::{client_arrays, client_elements, elements, ranged_elements};
+#[cfg(feature = "tools")]
+pub use framebuffers::{attach_renderbuffer, attach_texture};
+pub use maps::{changed_maps, flushed_writes, map_buffer, mapped_writes, unmap_buffer};
 pub use paths::{count_bits, path_names};
+pub use pixels::{pack, pack_within, texel_bytes, unpack_2d, unpack_3d, unpack_compressed};
+pub use programs::{
+    attach_shader, create_shader_program, delete_program, delete_shader, detach_shader,
+    link_program, use_program,
+};
+#[cfg(feature = "tools")]
+pub use textures::{
+    define_storage, delete_sampler, delete_texture, generate_levels, set_sampler_parameter,
+    set_sampler_parameter_float, set_texture_parameter, set_texture_parameter_float,
+};
+pub use uniforms::uniform_components;
+#[cfg(feature = "tools")]
+pub use uniforms::{set_uniform_floats, set_uniform_integers};

@@ -1,0 +1,257 @@
+//! Vertex arrays: what their commands change, and which of them lie in the program's memory.
+
+use super::formats;
+use crate::{Buffer, Context, Memory, Ref, Thread, VertexArrays};
+
+impl Context {
+    /// The vertex arrays that are bound.
+    pub(super) fn arrays(&self) -> &VertexArrays {
+        match self.vertex_arrays.get(self.vertex_array) {
+            Some(bound) => &bound.arrays,
+            None => &self.default_arrays,
+        }
+    }
+
+    pub(super) fn arrays_mut(&mut self) -> &mut VertexArrays {
+        if self.vertex_arrays.get(self.vertex_array).is_none() {
+            return &mut self.default_arrays;
+        }
+        match self.vertex_arrays.get_mut(self.vertex_array) {
+            Some(bound) => &mut bound.arrays,
+            None => &mut self.default_arrays,
+        }
+    }
+}
+
+impl VertexArrays {
+    /// Binding point of a slot.
+    pub(super) fn binding_of(&self, slot: usize) -> Option<&crate::VertexBinding> {
+        let shift = isize::try_from(self.attribs.get(slot)?.binding_shift).ok()?;
+        self.bindings.get(slot.checked_add_signed(shift)?)
+    }
+
+    /// Whether a slot is enabled and lies in the program's memory.
+    fn is_client(&self, slot: usize) -> bool {
+        self.attribs.get(slot).is_some_and(|attrib| attrib.enabled)
+            && self.binding_of(slot).is_some_and(|at| at.buffer.is_none() && at.offset != 0)
+    }
+
+    /// Finds again what lies in the program's memory, after a change of a slot or of the binding
+    /// point of the same number.
+    fn find_client(&mut self, slot: usize) {
+        if self.is_shifted {
+            self.find_all_client();
+        } else if slot < self.attribs.len() {
+            let bit = 1 << slot;
+            self.client = if self.is_client(slot) { self.client | bit } else { self.client & !bit };
+        }
+    }
+
+    fn find_all_client(&mut self) {
+        let slots = (0..self.attribs.len()).filter(|slot| self.is_client(*slot));
+        let client = slots.fold(0, |bits, slot| bits | 1 << slot);
+        self.client = client;
+    }
+
+    /// Takes a buffer off all binding points.
+    pub(super) fn unbind(&mut self, buffer: Ref<Buffer>) {
+        for binding in self.bindings.iter_mut().filter(|binding| binding.buffer == buffer) {
+            binding.buffer = Ref::NONE;
+        }
+        if self.element_buffer == buffer {
+            self.element_buffer = Ref::NONE;
+        }
+        self.find_all_client();
+    }
+}
+
+/// What glVertexAttribPointer does: `pointer` is an offset while a buffer is bound to
+/// GL_ARRAY_BUFFER.
+pub fn set_vertex_array<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    slot: u32,
+    size: i32,
+    ty: u32,
+    stride: i32,
+    pointer: u64,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let buffer = context.array_buffer;
+    let packed = i32::try_from(formats::vertex_bytes(size, ty)).unwrap_or(0);
+    let arrays = context.arrays_mut();
+    let slot = slot as usize;
+    let (Some(attrib), Some(binding)) =
+        (arrays.attribs.get_mut(slot), arrays.bindings.get_mut(slot))
+    else {
+        return;
+    };
+    attrib.size = size;
+    attrib.kind = ty;
+    attrib.relative_offset = 0;
+    attrib.binding_shift = 0;
+    binding.buffer = buffer;
+    binding.offset = pointer;
+    binding.stride = if stride == 0 { packed } else { stride };
+    arrays.find_client(slot);
+}
+
+pub fn enable_vertex_array<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    slot: u32,
+    enabled: bool,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let slot = slot as usize;
+    let arrays = context.arrays_mut();
+    if let Some(attrib) = arrays.attribs.get_mut(slot)
+        && attrib.enabled != enabled
+    {
+        attrib.enabled = enabled;
+        arrays.find_client(slot);
+    }
+}
+
+/// How the numbers of a slot are taken; where they lie stays.
+pub fn set_vertex_format<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    slot: u32,
+    size: i32,
+    ty: u32,
+    normalized: bool,
+    integer: bool,
+    relative_offset: u32,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    if let Some(attrib) = context.arrays_mut().attribs.get_mut(slot as usize) {
+        attrib.size = size;
+        attrib.kind = ty;
+        attrib.normalized = normalized;
+        attrib.integer = integer;
+        attrib.relative_offset = relative_offset;
+    }
+}
+
+pub fn set_vertex_binding<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    slot: u32,
+    binding: u32,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let arrays = context.arrays_mut();
+    if let Some(attrib) = arrays.attribs.get_mut(slot as usize) {
+        attrib.binding_shift = binding.wrapping_sub(slot).cast_signed();
+        arrays.is_shifted |= binding != slot;
+        arrays.find_client(slot as usize);
+    }
+}
+
+pub fn bind_vertex_buffer<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    binding: u32,
+    buffer: Ref<Buffer>,
+    offset: i64,
+    stride: i32,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let place = binding as usize;
+    let arrays = context.arrays_mut();
+    if let Some(binding) = arrays.bindings.get_mut(place) {
+        binding.buffer = buffer;
+        binding.offset = offset.cast_unsigned();
+        binding.stride = stride;
+        arrays.find_client(place);
+    }
+}
+
+pub fn set_vertex_divisor<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    binding: u32,
+    divisor: u32,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    if let Some(binding) = context.arrays_mut().bindings.get_mut(binding as usize) {
+        binding.divisor = divisor;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::enums::*;
+    use super::super::testing::{context, thread};
+    use super::*;
+    use crate::Nothing;
+
+    fn client(thread: &mut Thread) -> u64 {
+        context(thread).arrays().client
+    }
+
+    #[test]
+    fn array_is_the_programs_own_while_it_is_enabled_and_points_somewhere() {
+        let mut thread = thread((2, 0));
+        set_vertex_array(&mut thread, &Nothing, 3, 2, GL_FLOAT, 0, 0x1000);
+        assert_eq!(client(&mut thread), 0);
+        enable_vertex_array(&mut thread, &Nothing, 3, true);
+        assert_eq!(client(&mut thread), 8);
+        enable_vertex_array(&mut thread, &Nothing, 4, true);
+        assert_eq!(client(&mut thread), 8);
+        let buffer = context(&mut thread).group.lock().buffers.create(1);
+        context(&mut thread).array_buffer = buffer;
+        set_vertex_array(&mut thread, &Nothing, 3, 2, GL_FLOAT, 0, 0x1000);
+        assert_eq!(client(&mut thread), 0);
+        // ES 1.1 has slots of its own.
+        context(&mut thread).array_buffer = Ref::NONE;
+        set_vertex_array(&mut thread, &Nothing, 45, 2, GL_FLOAT, 0, 0x1000);
+        enable_vertex_array(&mut thread, &Nothing, 45, true);
+        assert_eq!(client(&mut thread), 1 << 45);
+        enable_vertex_array(&mut thread, &Nothing, 48, true);
+        assert_eq!(client(&mut thread), 1 << 45);
+    }
+
+    #[test]
+    fn slot_with_another_binding_point_follows_that() {
+        let mut thread = thread((3, 1));
+        set_vertex_array(&mut thread, &Nothing, 0, 2, GL_FLOAT, 0, 0x1000);
+        set_vertex_binding(&mut thread, &Nothing, 5, 0);
+        enable_vertex_array(&mut thread, &Nothing, 5, true);
+        assert_eq!(client(&mut thread), 1 << 5);
+        set_vertex_binding(&mut thread, &Nothing, 5, 6);
+        assert_eq!(client(&mut thread), 0);
+        set_vertex_binding(&mut thread, &Nothing, 5, 0);
+        let buffer = context(&mut thread).group.lock().buffers.create(1);
+        bind_vertex_buffer(&mut thread, &Nothing, 0, buffer, 16, 8);
+        assert_eq!(client(&mut thread), 0);
+        // A binding point without a buffer has nothing but an offset.
+        bind_vertex_buffer(&mut thread, &Nothing, 0, Ref::NONE, 0, 8);
+        assert_eq!(client(&mut thread), 0);
+        set_vertex_binding(&mut thread, &Nothing, 5, u32::MAX);
+        assert_eq!(client(&mut thread), 0);
+    }
+
+    #[test]
+    fn stride_of_zero_is_that_of_packed_vertices() {
+        let mut thread = thread((2, 0));
+        set_vertex_array(&mut thread, &Nothing, 0, 3, GL_SHORT, 0, 0x1000);
+        assert_eq!(context(&mut thread).arrays().bindings[0].stride, 6);
+        set_vertex_array(&mut thread, &Nothing, 0, 3, GL_SHORT, 16, 0x1000);
+        assert_eq!(context(&mut thread).arrays().bindings[0].stride, 16);
+    }
+
+    #[test]
+    fn each_vertex_array_object_has_its_own() {
+        let mut thread = thread((2, 0));
+        set_vertex_array(&mut thread, &Nothing, 0, 3, GL_FLOAT, 0, 0x1000);
+        enable_vertex_array(&mut thread, &Nothing, 0, true);
+        let object = context(&mut thread).vertex_arrays.create(1);
+        context(&mut thread).vertex_array = object;
+        assert_eq!(client(&mut thread), 0);
+        enable_vertex_array(&mut thread, &Nothing, 2, true);
+        context(&mut thread).vertex_array = Ref::NONE;
+        assert_eq!(client(&mut thread), 1);
+    }
+}

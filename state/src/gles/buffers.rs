@@ -1,0 +1,347 @@
+//! Buffers: bindings, and the contents of those that indices are taken from.
+//!
+//! Contents are kept of buffers that have been bound to, or filled through, GL_ELEMENT_ARRAY_BUFFER,
+//! as long as every change goes through the program: what the driver writes makes them unknown.
+
+use super::enums::*;
+use super::maps;
+use crate::{Buffer, Context, GroupState, Memory, Ref, Thread};
+
+/// The largest index source whose contents are kept, in bytes.
+const CONTENTS_BYTES_MAX: usize = 64 << 20;
+
+impl Context {
+    /// What is bound to a target; none for a target that there is not.
+    pub(super) fn buffer_at(&self, target: u32) -> Ref<Buffer> {
+        match target {
+            GL_ARRAY_BUFFER => self.array_buffer,
+            GL_ELEMENT_ARRAY_BUFFER => self.arrays().element_buffer,
+            GL_COPY_READ_BUFFER => self.copy_read_buffer,
+            GL_COPY_WRITE_BUFFER => self.copy_write_buffer,
+            GL_PIXEL_PACK_BUFFER => self.pixel_pack_buffer,
+            GL_PIXEL_UNPACK_BUFFER => self.pixel_unpack_buffer,
+            GL_TRANSFORM_FEEDBACK_BUFFER => self.transform_feedback_buffer,
+            GL_UNIFORM_BUFFER => self.uniform_buffer,
+            GL_ATOMIC_COUNTER_BUFFER => self.atomic_counter_buffer,
+            GL_SHADER_STORAGE_BUFFER => self.shader_storage_buffer,
+            GL_DRAW_INDIRECT_BUFFER => self.draw_indirect_buffer,
+            GL_DISPATCH_INDIRECT_BUFFER => self.dispatch_indirect_buffer,
+            GL_TEXTURE_BUFFER => self.texture_buffer,
+            _ => Ref::NONE,
+        }
+    }
+
+    fn unbind_buffer(&mut self, buffer: Ref<Buffer>) {
+        let bindings = [
+            &mut self.array_buffer,
+            &mut self.copy_read_buffer,
+            &mut self.copy_write_buffer,
+            &mut self.pixel_pack_buffer,
+            &mut self.pixel_unpack_buffer,
+            &mut self.transform_feedback_buffer,
+            &mut self.uniform_buffer,
+            &mut self.atomic_counter_buffer,
+            &mut self.shader_storage_buffer,
+            &mut self.draw_indirect_buffer,
+            &mut self.dispatch_indirect_buffer,
+            &mut self.texture_buffer,
+        ];
+        for binding in bindings.into_iter().filter(|binding| **binding == buffer) {
+            *binding = Ref::NONE;
+        }
+        self.arrays_mut().unbind(buffer);
+        #[cfg(feature = "tools")]
+        self.unbind_ranges(buffer);
+    }
+
+    #[cfg(feature = "tools")]
+    fn unbind_ranges(&mut self, buffer: Ref<Buffer>) {
+        let feedback = self.transform_feedbacks.get_mut(self.transform_feedback);
+        let ranges = self
+            .uniform_buffers
+            .iter_mut()
+            .chain(&mut self.shader_storage_buffers)
+            .chain(&mut self.atomic_counter_buffers)
+            .chain(feedback.into_iter().flat_map(|it| &mut it.buffers));
+        for range in ranges.filter(|range| range.buffer == buffer) {
+            *range = crate::BufferRange::default();
+        }
+    }
+}
+
+pub fn bound_buffer<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    target: u32,
+) -> Ref<Buffer> {
+    thread.context.as_deref().map(|context| context.buffer_at(target)).unwrap_or_default()
+}
+
+/// Binds the source of indices, whose contents are kept from then on.
+pub fn bind_element_buffer<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    buffer: Ref<Buffer>,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    context.arrays_mut().element_buffer = buffer;
+    if buffer.is_none() {
+        return;
+    }
+    let place = buffer.name() as usize % context.index_sources.len();
+    let Some(noted) = context.index_sources.get_mut(place) else { return };
+    if *noted != buffer {
+        *noted = buffer;
+        if let Some(buffer) = context.group.lock().buffers.get_mut(buffer) {
+            buffer.is_index_source = true;
+        }
+    }
+}
+
+/// The buffer gets a new data store, with `data` if that is not null.
+pub fn define_buffer<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    target: u32,
+    size: i64,
+    data: u64,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let bound = context.buffer_at(target);
+    let keeps = target == GL_ELEMENT_ARRAY_BUFFER || context.keeps_contents(bound);
+    let contents = if keeps { contents_of(memory, size, data) } else { Vec::new() };
+    maps::forget(context, bound);
+    let mut group = context.group.lock();
+    if let Some(buffer) = group.buffers.get_mut(bound).filter(|buffer| !buffer.immutable) {
+        buffer.size = size.max(0);
+        buffer.is_index_source |= keeps;
+        buffer.contents = contents;
+    }
+}
+
+/// What a data store of `size` bytes holds at first: zeros where the program gives nothing, for it
+/// may not take indices from there anyway. Empty if it is not known.
+fn contents_of<M: Memory + ?Sized>(memory: &M, size: i64, data: u64) -> Vec<u8> {
+    let fits = usize::try_from(size).ok().filter(|size| *size <= CONTENTS_BYTES_MAX);
+    let Some(size) = fits else { return Vec::new() };
+    let mut contents = vec![0; size];
+    if data != 0 && !memory.read(data, &mut contents) {
+        contents.clear();
+    }
+    contents
+}
+
+/// Part of the contents is replaced.
+pub fn change_buffer<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    target: u32,
+    offset: i64,
+    size: i64,
+    data: u64,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    context.write_contents(memory, context.buffer_at(target), offset, size, data);
+}
+
+impl Context {
+    fn keeps_contents(&self, buffer: Ref<Buffer>) -> bool {
+        self.group.lock().buffers.get(buffer).is_some_and(|buffer| buffer.is_index_source)
+    }
+
+    /// Follows what the program writes into an index source: `size` bytes at `data`.
+    pub(super) fn write_contents<M: Memory + ?Sized>(
+        &self,
+        memory: &M,
+        buffer: Ref<Buffer>,
+        offset: i64,
+        size: i64,
+        data: u64,
+    ) {
+        if data == 0 || !self.keeps_contents(buffer) {
+            return;
+        }
+        let Some(bytes) = usize::try_from(size).ok().filter(|size| *size <= CONTENTS_BYTES_MAX)
+        else {
+            return;
+        };
+        let mut written = vec![0; bytes];
+        let is_read = memory.read(data, &mut written);
+        let mut group = self.group.lock();
+        let Some(buffer) = group.buffers.get_mut(buffer) else { return };
+        if !is_read {
+            buffer.contents.clear();
+            return;
+        }
+        if buffer.contents.is_empty() && offset == 0 && size == buffer.size {
+            buffer.contents = written;
+            return;
+        }
+        if let Some(place) = part(&mut buffer.contents, offset, size) {
+            place.copy_from_slice(&written);
+        }
+    }
+}
+
+/// `size` bytes from `offset` on, if there are so many.
+fn part(contents: &mut [u8], offset: i64, size: i64) -> Option<&mut [u8]> {
+    let from = usize::try_from(offset).ok()?;
+    contents.get_mut(from..)?.get_mut(..usize::try_from(size).ok()?)
+}
+
+/// The driver copies from one buffer to another.
+pub fn copy_buffer<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    from: u32,
+    to: u32,
+    from_offset: i64,
+    to_offset: i64,
+    size: i64,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let (from, to) = (context.buffer_at(from), context.buffer_at(to));
+    let mut group = context.group.lock();
+    if group.buffers.get(to).is_some_and(|buffer| buffer.is_index_source) && size > 0 {
+        copy_contents(&mut group, (from, from_offset), (to, to_offset), size);
+    }
+}
+
+fn copy_contents(
+    group: &mut GroupState,
+    (from, from_offset): (Ref<Buffer>, i64),
+    (to, to_offset): (Ref<Buffer>, i64),
+    size: i64,
+) {
+    let source = group.buffers.get_mut(from);
+    let copied =
+        source.and_then(|it| part(&mut it.contents, from_offset, size)).map(|it| it.to_vec());
+    let Some(buffer) = group.buffers.get_mut(to) else { return };
+    match copied {
+        Some(copied) if buffer.contents.is_empty() && to_offset == 0 && size == buffer.size => {
+            buffer.contents = copied;
+        }
+        Some(copied) => {
+            if let Some(place) = part(&mut buffer.contents, to_offset, size) {
+                place.copy_from_slice(&copied);
+            }
+        }
+        None => buffer.contents.clear(),
+    }
+}
+
+/// The driver may write into the buffer.
+pub fn lose_contents<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, buffer: Ref<Buffer>) {
+    let Some(context) = thread.context.as_deref() else { return };
+    if buffer.is_some()
+        && let Some(buffer) = context.group.lock().buffers.get_mut(buffer)
+    {
+        buffer.contents.clear();
+    }
+}
+
+/// Takes a buffer off the context's binding points, ends its mapping, deletes its name.
+pub fn delete_buffer<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name: u32) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let found = context.group.lock().buffers.find(u64::from(name));
+    if found.is_none() {
+        return;
+    }
+    context.unbind_buffer(found);
+    maps::forget(context, found);
+    context.group.lock().buffers.delete(u64::from(name));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{context, thread};
+    use super::*;
+    use crate::Nothing;
+    use crate::memory::tests::Bytes;
+
+    const AT: u64 = 0x1000;
+
+    /// A thread with buffer 1 as index source and buffer 2 for copies from.
+    fn with_index_source() -> (Thread, Ref<Buffer>) {
+        let mut thread = thread((3, 2));
+        let [source, other] =
+            [1, 2].map(|name| context(&mut thread).group.lock().buffers.create(name));
+        context(&mut thread).copy_read_buffer = other;
+        context(&mut thread).array_buffer = source;
+        bind_element_buffer(&mut thread, &Nothing, source);
+        let memory = Bytes(AT, vec![1, 2, 3, 4]);
+        define_buffer(&mut thread, &memory, GL_ARRAY_BUFFER, 4, AT);
+        (thread, source)
+    }
+
+    fn contents(thread: &mut Thread, buffer: Ref<Buffer>) -> Vec<u8> {
+        context(thread).group.lock().buffers.get(buffer).unwrap().contents.clone()
+    }
+
+    #[test]
+    fn contents_of_an_index_source_follow_whatever_target_changes_them() {
+        let (mut thread, source) = with_index_source();
+        assert_eq!(contents(&mut thread, source), [1, 2, 3, 4]);
+        let memory = Bytes(AT, vec![8, 9]);
+        change_buffer(&mut thread, &memory, GL_ARRAY_BUFFER, 1, 2, AT);
+        assert_eq!(contents(&mut thread, source), [1, 8, 9, 4]);
+        // What does not fit is the driver's to refuse.
+        change_buffer(&mut thread, &memory, GL_ARRAY_BUFFER, 3, 2, AT);
+        change_buffer(&mut thread, &memory, GL_ARRAY_BUFFER, -1, 2, AT);
+        assert_eq!(contents(&mut thread, source), [1, 8, 9, 4]);
+    }
+
+    #[test]
+    fn contents_of_other_buffers_are_not_kept() {
+        let mut thread = thread((3, 2));
+        let buffer = context(&mut thread).group.lock().buffers.create(1);
+        context(&mut thread).array_buffer = buffer;
+        define_buffer(&mut thread, &Bytes(AT, vec![1; 64]), GL_ARRAY_BUFFER, 64, AT);
+        assert!(contents(&mut thread, buffer).is_empty());
+        assert_eq!(context(&mut thread).group.lock().buffers.get(buffer).unwrap().size, 64);
+    }
+
+    #[test]
+    fn copy_between_known_contents_is_followed_and_from_unknown_ones_loses_them() {
+        let (mut thread, source) = with_index_source();
+        let (from, to) = (GL_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER);
+        copy_buffer(&mut thread, &Nothing, from, to, 0, 2, 2);
+        assert_eq!(contents(&mut thread, source), [1, 2, 1, 2]);
+        copy_buffer(&mut thread, &Nothing, GL_COPY_READ_BUFFER, to, 0, 0, 2);
+        assert!(contents(&mut thread, source).is_empty());
+        // All of it written at once is known again.
+        change_buffer(&mut thread, &Bytes(AT, vec![5; 4]), to, 0, 4, AT);
+        assert_eq!(contents(&mut thread, source), [5; 4]);
+    }
+
+    #[test]
+    fn contents_that_cannot_be_read_or_are_too_large_are_not_known() {
+        let (mut thread, source) = with_index_source();
+        define_buffer(&mut thread, &Nothing, GL_ARRAY_BUFFER, 4, AT);
+        assert!(contents(&mut thread, source).is_empty());
+        define_buffer(&mut thread, &Nothing, GL_ARRAY_BUFFER, 1 << 40, 0);
+        assert!(contents(&mut thread, source).is_empty());
+        define_buffer(&mut thread, &Nothing, GL_ARRAY_BUFFER, -1, 0);
+        assert!(contents(&mut thread, source).is_empty());
+    }
+
+    #[test]
+    fn deleted_buffer_is_off_the_binding_points_of_its_context() {
+        let (mut thread, source) = with_index_source();
+        delete_buffer(&mut thread, &Nothing, 1);
+        let context = context(&mut thread);
+        assert!(context.array_buffer.is_none());
+        assert!(context.arrays().element_buffer.is_none());
+        assert!(context.copy_read_buffer.is_some());
+        assert!(context.group.lock().buffers.find(1).is_none());
+        assert!(context.group.lock().buffers.get(source).is_some());
+    }
+
+    #[test]
+    fn immutable_buffer_keeps_its_data_store() {
+        let (mut thread, source) = with_index_source();
+        context(&mut thread).group.lock().buffers.get_mut(source).unwrap().immutable = true;
+        define_buffer(&mut thread, &Nothing, GL_ARRAY_BUFFER, 100, 0);
+        assert_eq!(contents(&mut thread, source), [1, 2, 3, 4]);
+    }
+}

@@ -1,0 +1,92 @@
+//! Debug output: messages that the driver kept, and labels.
+
+use crate::{Memory, Observer, Thread};
+
+/// `count` texts one after the other, each with its zero byte, in a buffer of `size` bytes.
+pub fn messages<M: Memory + ?Sized, O: Observer + ?Sized>(
+    _thread: &mut Thread,
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: u32,
+    size: i32,
+) {
+    let room = u64::try_from(size).unwrap_or(0);
+    let mut len = 0;
+    for _ in 0..count {
+        if len >= room || pointer == 0 {
+            break;
+        }
+        len += memory.text_len(pointer + len, room - len) + 1;
+    }
+    let len = len.min(room);
+    if pointer != 0 && len != 0 {
+        seen.range(param, pointer, len);
+    }
+}
+
+#[cfg(feature = "tools")]
+pub fn pop_debug_group<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+    if let Some(context) = thread.context.as_deref_mut() {
+        context.debug_groups.pop();
+    }
+}
+
+#[cfg(feature = "tools")]
+pub fn label_object<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    identifier: u32,
+    name: u32,
+    label: String,
+) {
+    use super::enums::*;
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let name = u64::from(name);
+    macro_rules! label {
+        ($table:expr) => {{
+            let found = $table.find(name);
+            if let Some(object) = $table.get_mut(found) {
+                object.label = label;
+            }
+        }};
+    }
+    let mut group = context.group.lock();
+    match identifier {
+        GL_BUFFER => label!(group.buffers),
+        GL_SHADER => label!(group.shaders),
+        GL_PROGRAM => label!(group.programs),
+        GL_TEXTURE => label!(group.textures),
+        GL_RENDERBUFFER => label!(group.renderbuffers),
+        GL_SAMPLER => label!(group.samplers),
+        GL_VERTEX_ARRAY => label!(context.vertex_arrays),
+        GL_QUERY => label!(context.queries),
+        GL_PROGRAM_PIPELINE => label!(context.pipelines),
+        GL_TRANSFORM_FEEDBACK => label!(context.transform_feedbacks),
+        GL_FRAMEBUFFER => label!(context.framebuffers),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Seen, thread};
+    use super::*;
+    use crate::memory::tests::Bytes;
+
+    #[test]
+    fn messages_are_observed_with_their_zero_bytes_within_the_buffer() {
+        let check = |count, size, expected: &[(u8, u64, u64)]| {
+            let memory = Bytes(0x1000, b"one\0three\0rest".to_vec());
+            let mut seen = Seen::default();
+            messages(&mut thread((3, 2)), &memory, &mut seen, 7, 0x1000, count, size);
+            assert_eq!(seen.0, expected, "{count} {size}");
+        };
+        check(0, 64, &[]);
+        check(1, 64, &[(7, 0x1000, 4)]);
+        check(2, 64, &[(7, 0x1000, 10)]);
+        check(2, 6, &[(7, 0x1000, 6)]);
+        check(2, -1, &[]);
+    }
+}

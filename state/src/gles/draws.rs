@@ -1,0 +1,453 @@
+//! Draws: the vertices and indices that they take from the program's memory.
+//!
+//! What is observed of an array reaches from the first vertex that the draw uses to the end of the
+//! last. Arrays whose vertices lie between each other's are observed as one.
+
+use super::formats;
+use super::indices::{self, Bounds};
+use crate::{Context, Memory, NO_PARAM, Observer, Thread, VertexArrays};
+
+/// Slots of a vertex array object.
+const SLOTS: usize = 48;
+
+/// Vertices `first` up to `count` of them, of `instances` instances.
+pub fn client_arrays<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    first: i64,
+    count: i64,
+    base_instance: i64,
+    instances: i64,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let arrays = context.arrays();
+    if arrays.client == 0 || first < 0 || count <= 0 || instances <= 0 || !has_program(context) {
+        return;
+    }
+    let vertices = Some((first, first.saturating_add(count - 1)));
+    observe_arrays(arrays, seen, vertices, (base_instance, instances));
+}
+
+/// Indices at `address`, or in the element buffer, and their vertices.
+pub fn client_elements<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    seen: &mut O,
+    address: u64,
+    count: i64,
+    ty: u32,
+    base_vertex: i64,
+    base_instance: i64,
+    instances: i64,
+) {
+    let draw = Elements { param: NO_PARAM, pointer: address, count, ty, base_vertex, known: None };
+    draw.observe(thread, memory, seen, (base_instance, instances));
+}
+
+/// Indices of a parameter and their vertices.
+pub fn elements<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+    ty: u32,
+    base_vertex: i64,
+    base_instance: i64,
+    instances: i64,
+) {
+    let draw = Elements { param, pointer, count, ty, base_vertex, known: None };
+    draw.observe(thread, memory, seen, (base_instance, instances));
+}
+
+/// Indices of which the program says between which numbers they are.
+pub fn ranged_elements<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    start: u32,
+    end: u32,
+    count: i64,
+    ty: u32,
+    base_vertex: i64,
+) {
+    if end < start {
+        return;
+    }
+    let known = Some(Bounds { lowest: start, highest: end });
+    let draw = Elements { param, pointer, count, ty, base_vertex, known };
+    draw.observe(thread, memory, seen, (0, 1));
+}
+
+/// A draw by indices.
+struct Elements {
+    /// The parameter that points at the indices.
+    param: u8,
+    pointer: u64,
+    count: i64,
+    ty: u32,
+    base_vertex: i64,
+    /// What the program said of them; believed where they can't be looked at.
+    known: Option<Bounds>,
+}
+
+impl Elements {
+    fn observe<M: Memory + ?Sized, O: Observer + ?Sized>(
+        &self,
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        (base_instance, instances): (i64, i64),
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let arrays = context.arrays();
+        let in_buffer = arrays.element_buffer.is_some();
+        if in_buffer && arrays.client == 0 {
+            return;
+        }
+        let index_bytes = formats::index_bytes(self.ty);
+        if index_bytes == 0 || self.count <= 0 || instances <= 0 || !has_program(context) {
+            return;
+        }
+        let len = (self.count as u64).saturating_mul(index_bytes);
+        if !in_buffer {
+            if self.pointer == 0 {
+                return;
+            }
+            seen.range(self.param, self.pointer, len);
+        }
+        let vertices = if takes_vertices(context.arrays()) {
+            let bounds = if in_buffer {
+                self.in_buffer(context, len)
+            } else {
+                let restart = context.primitive_restart;
+                indices::in_memory(memory, self.pointer, self.count as u64, self.ty, restart)
+            };
+            bounds.map(|found| {
+                let vertex = |index: u32| i64::from(index).saturating_add(self.base_vertex);
+                (vertex(found.lowest), vertex(found.highest))
+            })
+        } else {
+            None
+        };
+        observe_arrays(context.arrays(), seen, vertices, (base_instance, instances));
+    }
+
+    /// Bounds of indices in the element buffer, whose contents may not be known.
+    fn in_buffer(&self, context: &mut Context, len: u64) -> Option<Bounds> {
+        let restart = context.primitive_restart;
+        let source = context.arrays().element_buffer;
+        let group = context.group.lock();
+        let buffer = group.buffers.get(source)?;
+        if buffer.size > 0 && buffer.contents.is_empty() {
+            drop(group);
+            if self.known.is_none() {
+                context.unknown_indices = context.unknown_indices.saturating_add(1);
+            }
+            return self.known;
+        }
+        let from = usize::try_from(self.pointer).ok()?;
+        let to = from.checked_add(usize::try_from(len).ok()?)?;
+        indices::in_bytes(buffer.contents.get(from..to)?, self.ty, restart)
+    }
+}
+
+/// Without a program nothing is drawn, but in ES 1.
+fn has_program(context: &Context) -> bool {
+    context.version.0 < 2 || context.program.is_some() || context.pipeline.is_some()
+}
+
+/// Whether an array has something for each vertex, not only for instances.
+fn takes_vertices(arrays: &VertexArrays) -> bool {
+    client_slots(arrays)
+        .any(|slot| arrays.binding_of(slot).is_some_and(|binding| binding.divisor == 0))
+}
+
+fn client_slots(arrays: &VertexArrays) -> impl Iterator<Item = usize> {
+    let client = arrays.client;
+    (0..SLOTS).filter(move |slot| client >> slot & 1 != 0)
+}
+
+/// What all enabled arrays in the program's memory have of the vertices `first` to `last` and of so
+/// many instances from a first one on.
+fn observe_arrays<O: Observer + ?Sized>(
+    arrays: &VertexArrays,
+    seen: &mut O,
+    vertices: Option<(i64, i64)>,
+    (base_instance, instances): (i64, i64),
+) {
+    let mut ranges = [(0, 0); SLOTS];
+    let mut found = 0;
+    for slot in client_slots(arrays) {
+        if let Some(range) = array_range(arrays, slot, vertices, (base_instance, instances))
+            && let Some(place) = ranges.get_mut(found)
+        {
+            *place = range;
+            found += 1;
+        }
+    }
+    let Some(ranges) = ranges.get_mut(..found) else { return };
+    ranges.sort_unstable();
+    let mut joined: Option<(u64, u64)> = None;
+    for (start, end) in ranges.iter().copied() {
+        joined = match joined {
+            Some((first, last)) if start <= last => Some((first, last.max(end))),
+            before => {
+                observe(seen, before);
+                Some((start, end))
+            }
+        };
+    }
+    observe(seen, joined);
+}
+
+fn observe<O: Observer + ?Sized>(seen: &mut O, range: Option<(u64, u64)>) {
+    if let Some((start, end)) = range {
+        seen.range(NO_PARAM, start, end - start);
+    }
+}
+
+/// Start and end of what one array has.
+fn array_range(
+    arrays: &VertexArrays,
+    slot: usize,
+    vertices: Option<(i64, i64)>,
+    (base_instance, instances): (i64, i64),
+) -> Option<(u64, u64)> {
+    let attrib = arrays.attribs.get(slot)?;
+    let binding = arrays.binding_of(slot)?;
+    let bytes = formats::vertex_bytes(attrib.size, attrib.kind);
+    let (first, last) = match i64::from(binding.divisor) {
+        0 => vertices?,
+        divisor => (base_instance, base_instance.saturating_add((instances - 1) / divisor)),
+    };
+    let stride = i128::from(binding.stride);
+    let base = i128::from(binding.offset) + i128::from(attrib.relative_offset);
+    let start = base + i128::from(first) * stride;
+    let end = base + i128::from(last) * stride + i128::from(bytes);
+    if bytes == 0 || end <= start {
+        return None;
+    }
+    Some((u64::try_from(start).ok()?, u64::try_from(end).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arrays::{enable_vertex_array, set_vertex_array, set_vertex_divisor};
+    use super::super::buffers::{bind_element_buffer, define_buffer};
+    use super::super::enums::*;
+    use super::super::testing::{Seen, context, thread};
+    use super::*;
+    use crate::Nothing;
+    use crate::memory::tests::Bytes;
+
+    /// A vertex array: slot, size, type, stride, pointer, divisor.
+    type Array = (u32, i32, u32, i32, u64, u32);
+
+    fn drawing(version: (u8, u8), arrays: &[Array]) -> Thread {
+        let mut thread = thread(version);
+        for (slot, size, ty, stride, pointer, divisor) in arrays.iter().copied() {
+            set_vertex_array(&mut thread, &Nothing, slot, size, ty, stride, pointer);
+            enable_vertex_array(&mut thread, &Nothing, slot, true);
+            set_vertex_divisor(&mut thread, &Nothing, slot, divisor);
+        }
+        thread
+    }
+
+    const POSITION: Array = (0, 3, GL_FLOAT, 0, 0x1000, 0);
+
+    #[test]
+    fn arrays_are_observed_from_the_first_vertex_to_the_last() {
+        let check = |arrays: &[Array], draw: (i64, i64, i64, i64), expected: &[(u64, u64)]| {
+            let mut thread = drawing((3, 0), arrays);
+            let mut seen = Seen::default();
+            let (first, count, base_instance, instances) = draw;
+            client_arrays(&mut thread, &Nothing, &mut seen, first, count, base_instance, instances);
+            let expected: Vec<_> = expected.iter().map(|(at, len)| (NO_PARAM, *at, *len)).collect();
+            assert_eq!(seen.0, expected, "{arrays:?} {draw:?}");
+        };
+        check(&[POSITION], (0, 4, 0, 1), &[(0x1000, 48)]);
+        check(&[POSITION], (2, 4, 0, 1), &[(0x1018, 48)]);
+        check(&[POSITION], (0, 1, 0, 1), &[(0x1000, 12)]);
+        check(&[POSITION], (0, 0, 0, 1), &[]);
+        check(&[POSITION], (0, -1, 0, 1), &[]);
+        check(&[POSITION], (-1, 3, 0, 1), &[]);
+        check(&[POSITION], (0, 3, 0, 0), &[]);
+        check(&[POSITION], (0, 3, 0, -1), &[]);
+        // The last vertex ends with its numbers, not with its stride.
+        check(&[(0, 2, GL_FLOAT, 100, 0x1000, 0)], (0, 3, 0, 1), &[(0x1000, 208)]);
+        check(&[(0, 4, GL_UNSIGNED_BYTE, 0, 0x1000, 0)], (0, 3, 0, 1), &[(0x1000, 12)]);
+        check(&[(0, 3, GL_SHORT, 8, 0x1000, 0)], (0, 3, 0, 1), &[(0x1000, 22)]);
+        check(&[(0, 4, GL_INT_2_10_10_10_REV, 0, 0x1000, 0)], (1, 2, 0, 1), &[(0x1004, 8)]);
+        // Interleaved arrays are one range, apart arrays are two.
+        let color = (1, 4, GL_UNSIGNED_BYTE, 16, 0x100C, 0);
+        let interleaved = [(0, 3, GL_FLOAT, 16, 0x1000, 0), color];
+        check(&interleaved, (0, 3, 0, 1), &[(0x1000, 48)]);
+        check(&interleaved, (0, 1, 0, 1), &[(0x1000, 16)]);
+        check(
+            &[(1, 2, GL_FLOAT, 0, 0x4000, 0), POSITION],
+            (0, 2, 0, 1),
+            &[(0x1000, 24), (0x4000, 16)],
+        );
+        check(&[POSITION, (1, 3, GL_FLOAT, 0, 0x1000, 0)], (0, 2, 0, 1), &[(0x1000, 24)]);
+        // Null is nowhere.
+        check(&[(0, 3, GL_FLOAT, 0, 0, 0)], (0, 4, 0, 1), &[]);
+        check(
+            &[(0, 3, GL_FLOAT, 0, 0, 0), (2, 1, GL_FLOAT, 0, 0x2000, 0)],
+            (0, 4, 0, 1),
+            &[(0x2000, 16)],
+        );
+        // A divisor makes one of so many instances.
+        let instanced = |divisor| (1, 1, GL_FLOAT, 0, 0x2000, divisor);
+        check(&[POSITION, instanced(1)], (0, 2, 0, 5), &[(0x1000, 24), (0x2000, 20)]);
+        check(&[POSITION, instanced(2)], (0, 2, 0, 5), &[(0x1000, 24), (0x2000, 12)]);
+        check(&[POSITION, instanced(5)], (0, 2, 0, 5), &[(0x1000, 24), (0x2000, 4)]);
+        check(&[POSITION, instanced(6)], (0, 2, 0, 5), &[(0x1000, 24), (0x2000, 4)]);
+        check(&[POSITION, instanced(1)], (0, 2, 3, 2), &[(0x1000, 24), (0x200C, 8)]);
+        check(&[POSITION, instanced(2)], (0, 2, 3, 4), &[(0x1000, 24), (0x200C, 8)]);
+        check(&[instanced(1)], (7, 2, 0, 1), &[(0x2000, 4)]);
+        // Absurd numbers stay absurd, and harmless.
+        check(
+            &[POSITION],
+            (i64::from(i32::MAX), 1, 0, 1),
+            &[(0x1000 + 12 * (i32::MAX as u64), 12)],
+        );
+        check(&[(0, 4, GL_FLOAT, i32::MAX, u64::MAX - 8, 0)], (0, 2, 0, 1), &[]);
+    }
+
+    #[test]
+    fn arrays_that_are_disabled_or_in_a_buffer_are_not_observed() {
+        let mut thread = drawing((3, 0), &[POSITION]);
+        enable_vertex_array(&mut thread, &Nothing, 0, false);
+        let buffer = context(&mut thread).group.lock().buffers.create(5);
+        context(&mut thread).array_buffer = buffer;
+        set_vertex_array(&mut thread, &Nothing, 1, 2, GL_FLOAT, 0, 0x40);
+        enable_vertex_array(&mut thread, &Nothing, 1, true);
+        let mut seen = Seen::default();
+        client_arrays(&mut thread, &Nothing, &mut seen, 0, 3, 0, 1);
+        assert_eq!(seen, Seen::default());
+        assert_eq!(context(&mut thread).arrays().client, 0);
+    }
+
+    #[test]
+    fn draw_without_a_program_reads_nothing_but_in_es_1() {
+        for (version, expected) in [((2, 0), 0), ((3, 2), 0), ((1, 1), 1)] {
+            let mut thread = drawing(version, &[POSITION]);
+            context(&mut thread).program = crate::Ref::NONE;
+            let mut seen = Seen::default();
+            client_arrays(&mut thread, &Nothing, &mut seen, 0, 3, 0, 1);
+            assert_eq!(seen.0.len(), expected, "{version:?}");
+        }
+    }
+
+    const INDICES: u64 = 0x8000;
+
+    fn shorts(indices: &[u16]) -> Bytes {
+        Bytes(INDICES, indices.iter().flat_map(|index| index.to_le_bytes()).collect())
+    }
+
+    #[test]
+    fn client_indices_are_observed_with_the_vertices_that_they_name() {
+        let check = |indices: &[u16], restart, base_vertex, expected: &[(u64, u64)]| {
+            let mut thread = drawing((3, 2), &[POSITION]);
+            context(&mut thread).primitive_restart = restart;
+            let mut seen = Seen::default();
+            let (memory, count) = (shorts(indices), indices.len() as i64);
+            let ty = GL_UNSIGNED_SHORT;
+            elements(&mut thread, &memory, &mut seen, 3, INDICES, count, ty, base_vertex, 0, 1);
+            let mut all = vec![(3, INDICES, 2 * indices.len() as u64)];
+            all.extend(expected.iter().map(|(at, len)| (NO_PARAM, *at, *len)));
+            assert_eq!(seen.0, all, "{indices:?} {restart} {base_vertex}");
+        };
+        check(&[0, 1, 2], false, 0, &[(0x1000, 36)]);
+        check(&[7, 5, 6], false, 0, &[(0x1000 + 5 * 12, 36)]);
+        check(&[0, 1, 2], false, 4, &[(0x1000 + 4 * 12, 36)]);
+        check(&[7, 5, 6], false, -5, &[(0x1000, 36)]);
+        check(&[2, 0xFFFF, 3], true, 0, &[(0x1000 + 24, 24)]);
+        check(&[2, 0xFFFF, 3], false, 0, &[(0x1000 + 24, 12 * 0xFFFE)]);
+        check(&[0xFFFF, 0xFFFF], true, 0, &[]);
+    }
+
+    #[test]
+    fn indices_of_invalid_draws_are_not_looked_at() {
+        let check = |count, ty, pointer, instances| {
+            let mut thread = drawing((3, 2), &[POSITION]);
+            let mut seen = Seen::default();
+            let memory = shorts(&[0, 1, 2]);
+            elements(&mut thread, &memory, &mut seen, 3, pointer, count, ty, 0, 0, instances);
+            assert_eq!(seen, Seen::default(), "{count} {ty:#x} {pointer:#x} {instances}");
+        };
+        check(-1, GL_UNSIGNED_SHORT, INDICES, 1);
+        check(0, GL_UNSIGNED_SHORT, INDICES, 1);
+        check(3, GL_FLOAT, INDICES, 1);
+        check(3, GL_UNSIGNED_SHORT, 0, 1);
+        check(3, GL_UNSIGNED_SHORT, INDICES, 0);
+    }
+
+    #[test]
+    fn unreadable_indices_are_observed_without_vertices() {
+        let mut thread = drawing((3, 2), &[POSITION]);
+        let mut seen = Seen::default();
+        elements(&mut thread, &Nothing, &mut seen, 3, INDICES, 3, GL_UNSIGNED_BYTE, 0, 0, 1);
+        assert_eq!(seen.0, [(3, INDICES, 3)]);
+    }
+
+    /// A thread that draws with an element buffer of these contents.
+    fn with_element_buffer(indices: &[u16]) -> Thread {
+        let mut thread = drawing((3, 2), &[POSITION]);
+        let buffer = context(&mut thread).group.lock().buffers.create(9);
+        bind_element_buffer(&mut thread, &Nothing, buffer);
+        let size = 2 * indices.len() as i64;
+        define_buffer(&mut thread, &shorts(indices), GL_ELEMENT_ARRAY_BUFFER, size, INDICES);
+        thread
+    }
+
+    #[test]
+    fn indices_in_a_buffer_are_scanned_where_the_draw_begins() {
+        let mut thread = with_element_buffer(&[40, 41, 5, 6, 7]);
+        let mut seen = Seen::default();
+        elements(&mut thread, &Nothing, &mut seen, 3, 4, 3, GL_UNSIGNED_SHORT, 0, 0, 1);
+        assert_eq!(seen.0, [(NO_PARAM, 0x1000 + 5 * 12, 36)]);
+        // Past its end the driver draws nothing that is defined.
+        elements(&mut thread, &Nothing, &mut seen, 3, 6, 3, GL_UNSIGNED_SHORT, 0, 0, 1);
+        assert_eq!(seen.0.len(), 1);
+    }
+
+    #[test]
+    fn indices_of_unknown_contents_are_counted_or_believed() {
+        let mut thread = with_element_buffer(&[1, 2, 3]);
+        let buffer = context(&mut thread).arrays().element_buffer;
+        super::super::buffers::lose_contents(&mut thread, &Nothing, buffer);
+        let mut seen = Seen::default();
+        elements(&mut thread, &Nothing, &mut seen, 3, 0, 3, GL_UNSIGNED_SHORT, 0, 0, 1);
+        assert_eq!(seen, Seen::default());
+        assert_eq!(context(&mut thread).unknown_indices, 1);
+        ranged_elements(&mut thread, &Nothing, &mut seen, 5, 0, 1, 4, 3, GL_UNSIGNED_SHORT, 0);
+        assert_eq!(seen.0, [(NO_PARAM, 0x1000 + 12, 48)]);
+        assert_eq!(context(&mut thread).unknown_indices, 1);
+    }
+
+    #[test]
+    fn ranged_draw_reads_what_its_indices_say() {
+        let mut thread = drawing((3, 2), &[POSITION]);
+        let memory = shorts(&[3, 4]);
+        let mut seen = Seen::default();
+        ranged_elements(&mut thread, &memory, &mut seen, 5, INDICES, 0, 9, 2, GL_UNSIGNED_SHORT, 0);
+        assert_eq!(seen.0, [(5, INDICES, 4), (NO_PARAM, 0x1000 + 36, 24)]);
+        let mut seen = Seen::default();
+        ranged_elements(&mut thread, &memory, &mut seen, 5, INDICES, 9, 0, 2, GL_UNSIGNED_SHORT, 0);
+        assert_eq!(seen, Seen::default());
+    }
+
+    #[test]
+    fn instances_alone_need_no_look_at_the_indices() {
+        let mut thread = drawing((3, 2), &[(0, 1, GL_FLOAT, 0, 0x2000, 1)]);
+        let mut seen = Seen::default();
+        elements(&mut thread, &Nothing, &mut seen, 3, INDICES, 3, GL_UNSIGNED_INT, 0, 0, 4);
+        assert_eq!(seen.0, [(3, INDICES, 12), (NO_PARAM, 0x2000, 16)]);
+    }
+}

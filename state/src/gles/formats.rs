@@ -1,0 +1,188 @@
+//! How many bytes a pixel, a vertex and an index take in the program's memory.
+
+use super::enums::*;
+
+/// Bytes of a pixel; 0 for a format and type that do not go together.
+pub fn texel_bytes(format: u32, ty: u32) -> u64 {
+    let components = components(format);
+    match packed(ty) {
+        Some((bytes, of)) if of.contains(&components) && !is_depth_stencil(format) => bytes,
+        Some(_) => depth_stencil_bytes(format, ty),
+        None if is_depth_stencil(format) => 0,
+        None => components * component_bytes(ty),
+    }
+}
+
+/// Numbers in a pixel; 0 for a format that there is not.
+fn components(format: u32) -> u64 {
+    match format {
+        GL_RED | GL_RED_INTEGER | GL_ALPHA | GL_LUMINANCE | GL_DEPTH_COMPONENT
+        | GL_STENCIL_INDEX => 1,
+        GL_RG | GL_RG_INTEGER | GL_LUMINANCE_ALPHA | GL_DEPTH_STENCIL => 2,
+        GL_RGB | GL_RGB_INTEGER | GL_SRGB_EXT => 3,
+        GL_RGBA | GL_RGBA_INTEGER | GL_BGRA_EXT | GL_SRGB_ALPHA_EXT => 4,
+        _ => 0,
+    }
+}
+
+fn component_bytes(ty: u32) -> u64 {
+    match ty {
+        GL_BYTE | GL_UNSIGNED_BYTE => 1,
+        GL_SHORT | GL_UNSIGNED_SHORT | GL_HALF_FLOAT | GL_HALF_FLOAT_OES => 2,
+        GL_INT | GL_UNSIGNED_INT | GL_FLOAT => 4,
+        _ => 0,
+    }
+}
+
+/// Types that hold a whole pixel: its bytes, and how many numbers there may be in it.
+fn packed(ty: u32) -> Option<(u64, &'static [u64])> {
+    Some(match ty {
+        GL_UNSIGNED_SHORT_5_6_5 => (2, &[3]),
+        GL_UNSIGNED_SHORT_4_4_4_4
+        | GL_UNSIGNED_SHORT_5_5_5_1
+        | GL_UNSIGNED_SHORT_4_4_4_4_REV_EXT
+        | GL_UNSIGNED_SHORT_1_5_5_5_REV_EXT => (2, &[4]),
+        GL_UNSIGNED_INT_10F_11F_11F_REV | GL_UNSIGNED_INT_5_9_9_9_REV => (4, &[3]),
+        // EXT_texture_type_2_10_10_10_REV has it with three, too.
+        GL_UNSIGNED_INT_2_10_10_10_REV => (4, &[3, 4]),
+        GL_UNSIGNED_INT_24_8 | GL_FLOAT_32_UNSIGNED_INT_24_8_REV => (0, &[]),
+        _ => return None,
+    })
+}
+
+fn is_depth_stencil(format: u32) -> bool {
+    format == GL_DEPTH_STENCIL
+}
+
+fn depth_stencil_bytes(format: u32, ty: u32) -> u64 {
+    match ty {
+        GL_UNSIGNED_INT_24_8 if is_depth_stencil(format) => 4,
+        GL_FLOAT_32_UNSIGNED_INT_24_8_REV if is_depth_stencil(format) => 8,
+        _ => 0,
+    }
+}
+
+/// Bytes of one vertex' attribute; 0 for a type that there is not.
+pub fn vertex_bytes(size: i32, ty: u32) -> u64 {
+    let numbers = u64::try_from(size).unwrap_or(0);
+    match ty {
+        GL_INT_2_10_10_10_REV
+        | GL_UNSIGNED_INT_2_10_10_10_REV
+        | GL_INT_10_10_10_2_OES
+        | GL_UNSIGNED_INT_10_10_10_2_OES => 4,
+        GL_FIXED => numbers * 4,
+        _ => numbers * component_bytes(ty),
+    }
+}
+
+/// Bytes of an index; 0 for a type that there is not.
+pub fn index_bytes(ty: u32) -> u64 {
+    match ty {
+        GL_UNSIGNED_BYTE => 1,
+        GL_UNSIGNED_SHORT => 2,
+        GL_UNSIGNED_INT => 4,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texel_takes_the_bytes_of_its_format_and_type() {
+        let cases = [
+            (GL_RED, GL_UNSIGNED_BYTE, 1),
+            (GL_RED, GL_BYTE, 1),
+            (GL_RED, GL_HALF_FLOAT, 2),
+            (GL_RED, GL_FLOAT, 4),
+            (GL_RED_INTEGER, GL_UNSIGNED_INT, 4),
+            (GL_RG, GL_UNSIGNED_BYTE, 2),
+            (GL_RG, GL_FLOAT, 8),
+            (GL_RG_INTEGER, GL_SHORT, 4),
+            (GL_RGB, GL_UNSIGNED_BYTE, 3),
+            (GL_RGB, GL_UNSIGNED_SHORT_5_6_5, 2),
+            (GL_RGB, GL_UNSIGNED_INT_10F_11F_11F_REV, 4),
+            (GL_RGB, GL_UNSIGNED_INT_5_9_9_9_REV, 4),
+            (GL_RGB, GL_UNSIGNED_INT_2_10_10_10_REV, 4),
+            (GL_RGB, GL_HALF_FLOAT, 6),
+            (GL_RGB, GL_HALF_FLOAT_OES, 6),
+            (GL_RGB, GL_FLOAT, 12),
+            (GL_RGB_INTEGER, GL_BYTE, 3),
+            (GL_SRGB_EXT, GL_UNSIGNED_BYTE, 3),
+            (GL_RGBA, GL_UNSIGNED_BYTE, 4),
+            (GL_RGBA, GL_BYTE, 4),
+            (GL_RGBA, GL_UNSIGNED_SHORT_4_4_4_4, 2),
+            (GL_RGBA, GL_UNSIGNED_SHORT_5_5_5_1, 2),
+            (GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV, 4),
+            (GL_RGBA_INTEGER, GL_UNSIGNED_INT_2_10_10_10_REV, 4),
+            (GL_RGBA, GL_HALF_FLOAT, 8),
+            (GL_RGBA, GL_FLOAT, 16),
+            (GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, 8),
+            (GL_RGBA_INTEGER, GL_INT, 16),
+            (GL_SRGB_ALPHA_EXT, GL_UNSIGNED_BYTE, 4),
+            (GL_BGRA_EXT, GL_UNSIGNED_BYTE, 4),
+            (GL_BGRA_EXT, GL_UNSIGNED_SHORT_4_4_4_4_REV_EXT, 2),
+            (GL_BGRA_EXT, GL_UNSIGNED_SHORT_1_5_5_5_REV_EXT, 2),
+            (GL_ALPHA, GL_UNSIGNED_BYTE, 1),
+            (GL_ALPHA, GL_HALF_FLOAT_OES, 2),
+            (GL_LUMINANCE, GL_UNSIGNED_BYTE, 1),
+            (GL_LUMINANCE, GL_FLOAT, 4),
+            (GL_LUMINANCE_ALPHA, GL_UNSIGNED_BYTE, 2),
+            (GL_LUMINANCE_ALPHA, GL_HALF_FLOAT_OES, 4),
+            (GL_DEPTH_COMPONENT, GL_UNSIGNED_SHORT, 2),
+            (GL_DEPTH_COMPONENT, GL_UNSIGNED_INT, 4),
+            (GL_DEPTH_COMPONENT, GL_FLOAT, 4),
+            (GL_DEPTH_STENCIL, GL_UNSIGNED_INT_24_8, 4),
+            (GL_DEPTH_STENCIL, GL_FLOAT_32_UNSIGNED_INT_24_8_REV, 8),
+            (GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1),
+        ];
+        for (format, ty, bytes) in cases {
+            assert_eq!(texel_bytes(format, ty), bytes, "{format:#x} {ty:#x}");
+        }
+    }
+
+    #[test]
+    fn format_and_type_that_do_not_go_together_take_nothing() {
+        let cases = [
+            (GL_RGBA, GL_UNSIGNED_SHORT_5_6_5),
+            (GL_RGB, GL_UNSIGNED_SHORT_4_4_4_4),
+            (GL_RGB, GL_UNSIGNED_SHORT_5_5_5_1),
+            (GL_RGBA, GL_UNSIGNED_INT_10F_11F_11F_REV),
+            (GL_RGBA, GL_UNSIGNED_INT_24_8),
+            (GL_DEPTH_COMPONENT, GL_UNSIGNED_INT_24_8),
+            (GL_DEPTH_STENCIL, GL_UNSIGNED_INT),
+            (GL_DEPTH_STENCIL, GL_UNSIGNED_SHORT_5_6_5),
+            (GL_RG, GL_UNSIGNED_INT_24_8),
+            (GL_RGBA, 0),
+            (GL_RGBA, GL_FIXED),
+            (0, GL_UNSIGNED_BYTE),
+            (GL_RGBA8, GL_UNSIGNED_BYTE),
+        ];
+        for (format, ty) in cases {
+            assert_eq!(texel_bytes(format, ty), 0, "{format:#x} {ty:#x}");
+        }
+    }
+
+    #[test]
+    fn vertex_takes_the_bytes_of_its_numbers_or_of_all_packed() {
+        let cases = [
+            (1, GL_BYTE, 1),
+            (3, GL_UNSIGNED_BYTE, 3),
+            (2, GL_SHORT, 4),
+            (3, GL_HALF_FLOAT, 6),
+            (3, GL_HALF_FLOAT_OES, 6),
+            (4, GL_FLOAT, 16),
+            (2, GL_FIXED, 8),
+            (4, GL_UNSIGNED_INT, 16),
+            (4, GL_INT_2_10_10_10_REV, 4),
+            (4, GL_UNSIGNED_INT_2_10_10_10_REV, 4),
+            (3, GL_UNSIGNED_INT_10_10_10_2_OES, 4),
+            (4, GL_UNSIGNED_SHORT_5_6_5, 0),
+            (-1, GL_FLOAT, 0),
+        ];
+        for (size, ty, bytes) in cases {
+            assert_eq!(vertex_bytes(size, ty), bytes, "{size} {ty:#x}");
+        }
+    }
+}

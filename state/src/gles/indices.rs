@@ -1,0 +1,145 @@
+//! The vertices that indices name.
+
+use super::formats::index_bytes;
+use crate::Memory;
+
+/// The lowest and the highest of some indices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    pub lowest: u32,
+    pub highest: u32,
+}
+
+/// Bytes that are looked at at a time; a multiple of every index' size.
+const PIECE_BYTES: usize = 4096;
+
+/// Bounds of `count` indices in the program's memory; `None` if there is none, or if they can't be
+/// read.
+pub fn in_memory<M: Memory + ?Sized>(
+    memory: &M,
+    address: u64,
+    count: u64,
+    ty: u32,
+    restart: bool,
+) -> Option<Bounds> {
+    let mut piece = [0; PIECE_BYTES];
+    let mut left = count.checked_mul(index_bytes(ty))?;
+    let mut at = address;
+    let mut scan = Scan::new(ty, restart);
+    while left > 0 {
+        let piece = piece.get_mut(..left.min(PIECE_BYTES as u64) as usize)?;
+        if !memory.read(at, piece) {
+            return None;
+        }
+        scan.add(piece);
+        at = at.wrapping_add(piece.len() as u64);
+        left -= piece.len() as u64;
+    }
+    scan.bounds()
+}
+
+/// Bounds of the indices that `bytes` are.
+pub fn in_bytes(bytes: &[u8], ty: u32, restart: bool) -> Option<Bounds> {
+    let mut scan = Scan::new(ty, restart);
+    scan.add(bytes);
+    scan.bounds()
+}
+
+struct Scan {
+    bytes: u64,
+    /// The index that is none.
+    skipped: Option<u32>,
+    lowest: u32,
+    highest: u32,
+}
+
+impl Scan {
+    fn new(ty: u32, restart: bool) -> Self {
+        let bytes = index_bytes(ty);
+        let last = match bytes {
+            1 => u32::from(u8::MAX),
+            2 => u32::from(u16::MAX),
+            _ => u32::MAX,
+        };
+        Self { bytes, skipped: restart.then_some(last), lowest: u32::MAX, highest: 0 }
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        match self.bytes {
+            1 => self.add_all(bytes.iter().map(|byte| u32::from(*byte))),
+            2 => {
+                let (indices, _) = bytes.as_chunks();
+                self.add_all(indices.iter().map(|index| u32::from(u16::from_le_bytes(*index))));
+            }
+            4 => {
+                let (indices, _) = bytes.as_chunks();
+                self.add_all(indices.iter().map(|index| u32::from_le_bytes(*index)));
+            }
+            _ => {}
+        }
+    }
+
+    fn add_all(&mut self, indices: impl Iterator<Item = u32>) {
+        let (mut lowest, mut highest) = (self.lowest, self.highest);
+        match self.skipped {
+            None => indices.for_each(|index| {
+                lowest = lowest.min(index);
+                highest = highest.max(index);
+            }),
+            Some(skipped) => indices.filter(|index| *index != skipped).for_each(|index| {
+                lowest = lowest.min(index);
+                highest = highest.max(index);
+            }),
+        }
+        (self.lowest, self.highest) = (lowest, highest);
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        (self.lowest <= self.highest)
+            .then_some(Bounds { lowest: self.lowest, highest: self.highest })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::enums::*;
+    use super::*;
+    use crate::memory::tests::Bytes;
+
+    #[test]
+    fn bounds_leave_out_the_restart_index_only_where_it_restarts() {
+        let check = |bytes: &[u8], ty, restart, expected: Option<(u32, u32)>| {
+            let bounds = in_bytes(bytes, ty, restart).map(|found| (found.lowest, found.highest));
+            assert_eq!(bounds, expected, "{bytes:?} {ty:#x} {restart}");
+        };
+        check(&[3, 1, 2], GL_UNSIGNED_BYTE, false, Some((1, 3)));
+        check(&[3, 255, 2], GL_UNSIGNED_BYTE, false, Some((2, 255)));
+        check(&[3, 255, 2], GL_UNSIGNED_BYTE, true, Some((2, 3)));
+        check(&[255, 255], GL_UNSIGNED_BYTE, true, None);
+        check(&[0xFF, 0xFF, 7, 0, 255, 0], GL_UNSIGNED_SHORT, true, Some((7, 255)));
+        check(&[0xFF, 0xFF, 7, 0], GL_UNSIGNED_SHORT, false, Some((7, 0xFFFF)));
+        check(
+            &[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0],
+            GL_UNSIGNED_INT,
+            true,
+            Some((0xFFFF, 0xFFFF)),
+        );
+        check(&[0xFF; 4], GL_UNSIGNED_INT, false, Some((u32::MAX, u32::MAX)));
+        check(&[0xFF; 4], GL_UNSIGNED_INT, true, None);
+        check(&[], GL_UNSIGNED_SHORT, false, None);
+        check(&[1, 2, 3, 4], GL_FLOAT, false, None);
+    }
+
+    #[test]
+    fn indices_in_memory_are_looked_at_piece_by_piece() {
+        let count = 3 * PIECE_BYTES as u64;
+        let indices: Vec<u8> =
+            (0..count).flat_map(|index| ((index + 5) as u16).to_le_bytes()).collect();
+        let memory = Bytes(0x1000, indices);
+        let bounds = in_memory(&memory, 0x1000, count, GL_UNSIGNED_SHORT, false);
+        assert_eq!(bounds, Some(Bounds { lowest: 5, highest: count as u32 + 4 }));
+        assert_eq!(in_memory(&memory, 0x1000, count + 1, GL_UNSIGNED_SHORT, false), None);
+        assert_eq!(in_memory(&memory, 0x1000, 0, GL_UNSIGNED_SHORT, false), None);
+        assert_eq!(in_memory(&memory, 0x1000, u64::MAX, GL_UNSIGNED_INT, false), None);
+    }
+}

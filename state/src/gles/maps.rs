@@ -1,0 +1,385 @@
+//! Mapped buffers: what programs write into them without telling anybody.
+//!
+//! A persistent mapping has a shadow of what its memory held when it was observed last. Commands
+//! that make the driver read buffers compare the two, block by block, and observe what differs.
+
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::enums::*;
+use crate::{Buffer, Context, Mapping, Memory, NO_PARAM, Observer, Ref, Thread};
+
+/// Bytes that are observed together, once one of them has changed.
+const BLOCK_BYTES: usize = 4096;
+/// Bytes that are compared at a time; a multiple of the above.
+const PIECE_BYTES: usize = 16 * BLOCK_BYTES;
+
+impl Mapping {
+    fn is(&self, access: u32) -> bool {
+        self.pointer != 0 && self.access & access == access
+    }
+
+    /// The program may write at any time, and the driver reads what is there when it draws.
+    fn is_watched(&self) -> bool {
+        self.is(GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT_EXT) && !self.is(GL_MAP_FLUSH_EXPLICIT_BIT)
+    }
+}
+
+/// The range of a target's buffer from `offset` on is at `pointer`; all of it if `length` is -1.
+pub fn map_buffer<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    target: u32,
+    offset: i64,
+    length: i64,
+    access: u32,
+    pointer: u64,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let bound = context.buffer_at(target);
+    if pointer == 0 || bound.is_none() || offset < 0 {
+        return;
+    }
+    forget(context, bound);
+    let size = context.group.lock().buffers.get(bound).map_or(0, |buffer| buffer.size);
+    let length = if length < 0 { size.saturating_sub(offset) } else { length };
+    let mut mapping = Mapping { pointer, offset, length, access, shadow: Vec::new() };
+    let is_watched = mapping.is_watched();
+    if is_watched && let Ok(bytes) = usize::try_from(length) {
+        mapping.shadow = vec![0; bytes];
+        memory.read(pointer, &mut mapping.shadow);
+    }
+    let mut group = context.group.lock();
+    let Some(buffer) = group.buffers.get_mut(bound) else { return };
+    buffer.mapping = mapping;
+    if is_watched {
+        group.persistent_buffers.push(bound);
+        // Who maps in one thread and draws in another tells that thread itself.
+        context.group.persistent_maps.fetch_add(1, Relaxed);
+    }
+}
+
+/// What the program may have written through the mapping that ends here.
+pub fn mapped_writes<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    seen: &mut O,
+    target: u32,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let bound = context.buffer_at(target);
+    let Some((pointer, length, access)) = context.mapped(bound) else { return };
+    if access & GL_MAP_WRITE_BIT == 0 || access & GL_MAP_FLUSH_EXPLICIT_BIT != 0 {
+        return;
+    }
+    if access & GL_MAP_PERSISTENT_BIT_EXT != 0 {
+        observe_changes(context, memory, seen, bound);
+    } else {
+        seen.range(NO_PARAM, pointer, length.max(0).cast_unsigned());
+    }
+}
+
+/// What the program says it wrote: `length` bytes from `offset` of the mapping on.
+pub fn flushed_writes<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    seen: &mut O,
+    target: u32,
+    offset: i64,
+    length: i64,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let bound = context.buffer_at(target);
+    let mut group = context.group.lock();
+    let Some(buffer) = group.buffers.get_mut(bound) else { return };
+    let mapping = &buffer.mapping;
+    let is_inside = offset >= 0 && length > 0 && length <= mapping.length.saturating_sub(offset);
+    if !is_inside || !mapping.is(GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT) {
+        return;
+    }
+    let address = mapping.pointer.wrapping_add_signed(offset);
+    let place = mapping.offset.saturating_add(offset);
+    drop(group);
+    seen.range(NO_PARAM, address, length.cast_unsigned());
+    context.write_contents(memory, bound, place, length, address);
+}
+
+/// Forgets the mapping, having noted what it leaves in an index source.
+pub fn unmap_buffer<M: Memory + ?Sized>(thread: &mut Thread, memory: &M, target: u32) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let bound = context.buffer_at(target);
+    let Some((pointer, length, access)) = context.mapped(bound) else { return };
+    if access & GL_MAP_WRITE_BIT != 0 && access & GL_MAP_FLUSH_EXPLICIT_BIT == 0 {
+        let offset =
+            context.group.lock().buffers.get(bound).map_or(0, |buffer| buffer.mapping.offset);
+        context.write_contents(memory, bound, offset, length, pointer);
+    }
+    forget(context, bound);
+}
+
+/// The buffer is not mapped any more.
+pub(super) fn forget(context: &Context, buffer: Ref<Buffer>) {
+    let mut group = context.group.lock();
+    let Some(forgotten) = group.buffers.get_mut(buffer) else { return };
+    let mapping = std::mem::take(&mut forgotten.mapping);
+    if mapping.is_watched() {
+        group.persistent_buffers.retain(|other| *other != buffer);
+        let _ = context
+            .group
+            .persistent_maps
+            .fetch_update(Relaxed, Relaxed, |maps| maps.checked_sub(1));
+    }
+}
+
+/// What the program changed in persistent mappings since it was looked at last. Before a command
+/// that makes the driver read buffers.
+pub fn changed_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    seen: &mut O,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    if context.group.persistent_maps.load(Relaxed) == 0 {
+        return;
+    }
+    let watched = context.group.lock().persistent_buffers.clone();
+    for buffer in watched {
+        observe_changes(context, memory, seen, buffer);
+    }
+}
+
+impl Context {
+    /// Address, length and access of a buffer's mapping, if it is mapped.
+    fn mapped(&self, buffer: Ref<Buffer>) -> Option<(u64, i64, u32)> {
+        let group = self.group.lock();
+        let mapping = &group.buffers.get(buffer)?.mapping;
+        (mapping.pointer != 0).then_some((mapping.pointer, mapping.length, mapping.access))
+    }
+}
+
+/// Compares a persistent mapping with its shadow. The shadow is taken out meanwhile: no memory is
+/// read under the group's lock. Another thread that comes by finds none, and leaves the changes to
+/// this one.
+fn observe_changes<M: Memory + ?Sized, O: Observer + ?Sized>(
+    context: &Context,
+    memory: &M,
+    seen: &mut O,
+    buffer: Ref<Buffer>,
+) {
+    let (pointer, offset, mut shadow) = {
+        let mut group = context.group.lock();
+        let Some(buffer) = group.buffers.get_mut(buffer) else { return };
+        let mapping = &mut buffer.mapping;
+        (mapping.pointer, mapping.offset, std::mem::take(&mut mapping.shadow))
+    };
+    if shadow.is_empty() {
+        return;
+    }
+    let changes = changes(memory, pointer, &mut shadow);
+    for change in &changes {
+        seen.range(NO_PARAM, pointer + change.start as u64, change.len() as u64);
+    }
+    let mut group = context.group.lock();
+    let Some(buffer) = group.buffers.get_mut(buffer) else { return };
+    if !buffer.contents.is_empty() {
+        for change in changes {
+            copy_change(&mut buffer.contents, offset, &shadow, change);
+        }
+    }
+    if buffer.mapping.pointer == pointer && buffer.mapping.shadow.is_empty() {
+        buffer.mapping.shadow = shadow;
+    }
+}
+
+/// Follows a change in the contents of an index source.
+fn copy_change(contents: &mut [u8], offset: i64, shadow: &[u8], change: Range<usize>) {
+    let Ok(offset) = usize::try_from(offset) else { return };
+    let place = contents.get_mut(offset..).and_then(|rest| rest.get_mut(change.clone()));
+    if let (Some(place), Some(changed)) = (place, shadow.get(change)) {
+        place.copy_from_slice(changed);
+    }
+}
+
+/// Blocks in which memory and shadow differ, neighbours as one; the shadow follows.
+fn changes<M: Memory + ?Sized>(memory: &M, pointer: u64, shadow: &mut [u8]) -> Vec<Range<usize>> {
+    let mut changes: Vec<Range<usize>> = Vec::new();
+    let mut piece = vec![0; PIECE_BYTES.min(shadow.len())];
+    for (number, shadow) in shadow.chunks_mut(PIECE_BYTES).enumerate() {
+        let start = number * PIECE_BYTES;
+        let Some(now) = piece.get_mut(..shadow.len()) else { break };
+        if !memory.read(pointer + start as u64, now) || now == shadow {
+            continue;
+        }
+        let blocks = shadow.chunks_mut(BLOCK_BYTES).zip(now.chunks(BLOCK_BYTES)).enumerate();
+        for (block, (shadow, now)) in blocks.filter(|(_, (shadow, now))| shadow != now) {
+            shadow.copy_from_slice(now);
+            let from = start + block * BLOCK_BYTES;
+            match changes.last_mut().filter(|last| last.end == from) {
+                Some(last) => last.end += now.len(),
+                None => changes.push(from..from + now.len()),
+            }
+        }
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::buffers::{bind_element_buffer, define_buffer, delete_buffer};
+    use super::super::testing::{Seen, context, thread};
+    use super::*;
+    use crate::Nothing;
+    use crate::memory::tests::Bytes;
+
+    const AT: u64 = 0x10_0000;
+    const TARGET: u32 = GL_ARRAY_BUFFER;
+
+    /// A thread with a buffer of so many bytes, mapped from `offset` on.
+    fn mapping(size: i64, (offset, length): (i64, i64), access: u32) -> (Thread, Bytes) {
+        let mut thread = thread((3, 2));
+        let buffer = context(&mut thread).group.lock().buffers.create(3);
+        context(&mut thread).array_buffer = buffer;
+        define_buffer(&mut thread, &Nothing, TARGET, size, 0);
+        let memory = Bytes(AT, vec![0; size as usize]);
+        map_buffer(&mut thread, &memory, TARGET, offset, length, access, AT);
+        (thread, memory)
+    }
+
+    fn maps(thread: &mut Thread) -> u32 {
+        context(thread).group.persistent_maps.load(Relaxed)
+    }
+
+    #[test]
+    fn writes_are_observed_when_the_mapping_ends() {
+        let check = |access, range, expected: &[(u8, u64, u64)]| {
+            let (mut thread, memory) = mapping(100, range, access);
+            let mut seen = Seen::default();
+            mapped_writes(&mut thread, &memory, &mut seen, TARGET);
+            unmap_buffer(&mut thread, &memory, TARGET);
+            assert_eq!(seen.0, expected, "{access:#x}");
+            let mut seen = Seen::default();
+            mapped_writes(&mut thread, &memory, &mut seen, TARGET);
+            assert_eq!(seen, Seen::default());
+        };
+        let all = GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_UNSYNCHRONIZED_BIT;
+        check(GL_MAP_WRITE_BIT, (10, 20), &[(NO_PARAM, AT, 20)]);
+        check(GL_MAP_WRITE_BIT, (10, -1), &[(NO_PARAM, AT, 90)]);
+        check(all, (0, 100), &[(NO_PARAM, AT, 100)]);
+        check(GL_MAP_READ_BIT, (0, 100), &[]);
+        check(GL_MAP_READ_BIT | GL_MAP_WRITE_BIT, (0, 100), &[(NO_PARAM, AT, 100)]);
+        check(GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT, (0, 100), &[]);
+    }
+
+    #[test]
+    fn flushed_range_is_observed_where_it_lies_in_the_mapping() {
+        let access = GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT;
+        let check = |access, offset, length, expected: &[(u8, u64, u64)]| {
+            let (mut thread, memory) = mapping(100, (40, 20), access);
+            let mut seen = Seen::default();
+            flushed_writes(&mut thread, &memory, &mut seen, TARGET, offset, length);
+            assert_eq!(seen.0, expected, "{access:#x} {offset} {length}");
+        };
+        check(access, 5, 10, &[(NO_PARAM, AT + 5, 10)]);
+        check(access, 0, 20, &[(NO_PARAM, AT, 20)]);
+        check(access, 5, 16, &[]);
+        check(access, -1, 4, &[]);
+        check(access, 4, -1, &[]);
+        check(access, i64::MAX, i64::MAX, &[]);
+        check(GL_MAP_WRITE_BIT, 0, 20, &[]);
+    }
+
+    const PERSISTENT: u32 = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT_EXT | GL_MAP_COHERENT_BIT_EXT;
+
+    #[test]
+    fn changed_blocks_of_persistent_mappings_are_observed_once() {
+        let (mut thread, mut memory) = mapping(40_000, (0, 40_000), PERSISTENT);
+        let mut check = |memory: &Bytes, expected: &[(u64, u64)]| {
+            let mut seen = Seen::default();
+            changed_maps(&mut thread, memory, &mut seen);
+            let expected: Vec<_> =
+                expected.iter().map(|(at, len)| (NO_PARAM, AT + at, *len)).collect();
+            assert_eq!(seen.0, expected);
+        };
+        check(&memory, &[]);
+        memory.1[5000] = 1;
+        check(&memory, &[(4096, 4096)]);
+        check(&memory, &[]);
+        memory.1[4095] = 1;
+        memory.1[4096] = 2;
+        memory.1[20_000] = 1;
+        check(&memory, &[(0, 8192), (16_384, 4096)]);
+        memory.1[39_999] = 1;
+        check(&memory, &[(36_864, 40_000 - 36_864)]);
+        assert_eq!(maps(&mut thread), 1);
+    }
+
+    #[test]
+    fn change_across_pieces_is_one_range() {
+        let bytes = 2 * PIECE_BYTES as i64;
+        let (mut thread, mut memory) = mapping(bytes, (0, bytes), PERSISTENT);
+        memory.1[PIECE_BYTES - 1] = 1;
+        memory.1[PIECE_BYTES] = 1;
+        let mut seen = Seen::default();
+        changed_maps(&mut thread, &memory, &mut seen);
+        let first = (PIECE_BYTES - BLOCK_BYTES) as u64;
+        assert_eq!(seen.0, [(NO_PARAM, AT + first, 2 * BLOCK_BYTES as u64)]);
+    }
+
+    #[test]
+    fn persistent_mapping_ends_with_what_changed_last() {
+        let (mut thread, mut memory) = mapping(8192, (0, 8192), PERSISTENT);
+        memory.1[1] = 1;
+        let mut seen = Seen::default();
+        mapped_writes(&mut thread, &memory, &mut seen, TARGET);
+        unmap_buffer(&mut thread, &memory, TARGET);
+        assert_eq!(seen.0, [(NO_PARAM, AT, 4096)]);
+        assert_eq!(maps(&mut thread), 0);
+    }
+
+    #[test]
+    fn only_mappings_that_the_program_writes_without_a_word_are_watched() {
+        for access in [
+            GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT_EXT,
+            PERSISTENT | GL_MAP_FLUSH_EXPLICIT_BIT,
+            GL_MAP_WRITE_BIT,
+        ] {
+            let (mut thread, _) = mapping(100, (0, 100), access);
+            assert_eq!(maps(&mut thread), 0, "{access:#x}");
+        }
+    }
+
+    #[test]
+    fn mapping_goes_with_its_buffer_or_its_data_store() {
+        let (mut thread, memory) = mapping(100, (0, 100), PERSISTENT);
+        define_buffer(&mut thread, &Nothing, TARGET, 50, 0);
+        assert_eq!(maps(&mut thread), 0);
+        map_buffer(&mut thread, &memory, TARGET, 0, 50, PERSISTENT, AT);
+        assert_eq!(maps(&mut thread), 1);
+        delete_buffer(&mut thread, &Nothing, 3);
+        assert_eq!(maps(&mut thread), 0);
+        let mut seen = Seen::default();
+        changed_maps(&mut thread, &memory, &mut seen);
+        assert_eq!(seen, Seen::default());
+    }
+
+    #[test]
+    fn mapped_writes_are_in_the_contents_of_an_index_source() {
+        let mut thread = thread((3, 2));
+        let buffer = context(&mut thread).group.lock().buffers.create(3);
+        bind_element_buffer(&mut thread, &Nothing, buffer);
+        define_buffer(&mut thread, &Nothing, GL_ELEMENT_ARRAY_BUFFER, 8, 0);
+        let memory = Bytes(AT, vec![7, 8, 9]);
+        let target = GL_ELEMENT_ARRAY_BUFFER;
+        map_buffer(&mut thread, &memory, target, 2, 3, GL_MAP_WRITE_BIT, AT);
+        unmap_buffer(&mut thread, &memory, target);
+        let contents = |thread: &mut Thread| {
+            context(thread).group.lock().buffers.get(buffer).unwrap().contents.clone()
+        };
+        assert_eq!(contents(&mut thread), [0, 0, 7, 8, 9, 0, 0, 0]);
+        let access = GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT;
+        map_buffer(&mut thread, &memory, target, 4, 3, access, AT);
+        flushed_writes(&mut thread, &memory, &mut Seen::default(), target, 1, 2);
+        unmap_buffer(&mut thread, &memory, target);
+        assert_eq!(contents(&mut thread), [0, 0, 7, 8, 9, 8, 9, 0]);
+    }
+}

@@ -1,0 +1,309 @@
+//! Pixel transfers: which memory the pixels of an upload or a read-back take.
+//!
+//! A rectangle of pixels is observed as one range, from its first pixel to the end of its last: rows
+//! that are further apart than they are long have bytes of the program between them.
+
+use super::formats;
+use crate::{Context, Memory, Observer, Thread};
+
+/// Memory that a two-dimensional upload reads.
+pub fn unpack_2d<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    width: i32,
+    height: i32,
+    format: u32,
+    ty: u32,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let layout = Layout { image_height: 0, skip_images: 0, ..Layout::of_uploads(context) };
+    let size = [width, height, 1];
+    if context.pixel_unpack_buffer.is_none() {
+        observe(seen, param, pointer, layout.extent(size, formats::texel_bytes(format, ty)));
+    }
+}
+
+/// Memory that a three-dimensional upload reads.
+pub fn unpack_3d<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    ty: u32,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let layout = Layout::of_uploads(context);
+    let size = [width, height, depth];
+    if context.pixel_unpack_buffer.is_none() {
+        observe(seen, param, pointer, layout.extent(size, formats::texel_bytes(format, ty)));
+    }
+}
+
+/// Memory that an upload of compressed pixels reads.
+pub fn unpack_compressed<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    size: i32,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    if context.pixel_unpack_buffer.is_none() {
+        observe(seen, param, pointer, Some((0, number(size))));
+    }
+}
+
+/// Memory that a read-back wrote.
+pub fn pack<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    width: i32,
+    height: i32,
+    format: u32,
+    ty: u32,
+) {
+    let extent = read_back(thread, [width, height], formats::texel_bytes(format, ty));
+    observe(seen, param, pointer, extent);
+}
+
+/// Memory that a read-back wrote, which writes nothing where it needs more than `size` bytes.
+pub fn pack_within<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    width: i32,
+    height: i32,
+    format: u32,
+    ty: u32,
+    size: i32,
+) {
+    let extent = read_back(thread, [width, height], formats::texel_bytes(format, ty));
+    let fits = |(offset, len): &(u64, u64)| offset.saturating_add(*len) <= number(size);
+    observe(seen, param, pointer, extent.filter(fits));
+}
+
+/// Bytes of one pixel; 0 for a format and type that do not go together.
+pub fn texel_bytes<M: Memory + ?Sized>(
+    _thread: &mut Thread,
+    _memory: &M,
+    format: u32,
+    ty: u32,
+) -> i64 {
+    formats::texel_bytes(format, ty) as i64
+}
+
+/// Where a read-back puts its pixels; nowhere in the program's memory while a buffer takes them.
+fn read_back(thread: &Thread, [width, height]: [i32; 2], texel: u64) -> Option<(u64, u64)> {
+    let context = thread.context.as_deref().filter(|it| it.pixel_pack_buffer.is_none())?;
+    Layout::of_read_backs(context).extent([width, height, 1], texel)
+}
+
+fn observe<O: Observer + ?Sized>(
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    extent: Option<(u64, u64)>,
+) {
+    if let Some((offset, len)) = extent
+        && pointer != 0
+        && len != 0
+    {
+        seen.range(param, pointer.wrapping_add(offset), len);
+    }
+}
+
+/// How pixels lie in memory: what glPixelStorei said.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    alignment: i32,
+    /// Pixels from one row to the next; 0: as many as the rectangle has.
+    row_length: i32,
+    /// Rows from one image to the next; 0: as many as the rectangle has.
+    image_height: i32,
+    skip_pixels: i32,
+    skip_rows: i32,
+    skip_images: i32,
+}
+
+impl Layout {
+    fn of_uploads(context: &Context) -> Self {
+        Self {
+            alignment: context.unpack_alignment,
+            row_length: context.unpack_row_length,
+            image_height: context.unpack_image_height,
+            skip_pixels: context.unpack_skip_pixels,
+            skip_rows: context.unpack_skip_rows,
+            skip_images: context.unpack_skip_images,
+        }
+    }
+
+    fn of_read_backs(context: &Context) -> Self {
+        Self {
+            alignment: context.pack_alignment,
+            row_length: context.pack_row_length,
+            image_height: 0,
+            skip_pixels: context.pack_skip_pixels,
+            skip_rows: context.pack_skip_rows,
+            skip_images: 0,
+        }
+    }
+
+    /// Offset and length in bytes of `width × height × depth` pixels of `texel` bytes; `None` if
+    /// there are none, or if they would not fit in memory.
+    fn extent(&self, size: [i32; 3], texel: u64) -> Option<(u64, u64)> {
+        let [width, height, depth] = size.map(number);
+        if texel == 0 || width == 0 || height == 0 || depth == 0 {
+            return None;
+        }
+        let row_texels = if self.row_length > 0 { number(self.row_length) } else { width };
+        let rows = if self.image_height > 0 { number(self.image_height) } else { height };
+        let row = (row_texels * texel).checked_next_multiple_of(number(self.alignment).max(1))?;
+        let image = row.checked_mul(rows)?;
+        let offset = image
+            .checked_mul(number(self.skip_images))?
+            .checked_add(row.checked_mul(number(self.skip_rows))?)?
+            .checked_add(number(self.skip_pixels) * texel)?;
+        let len = image
+            .checked_mul(depth - 1)?
+            .checked_add(row.checked_mul(height - 1)?)?
+            .checked_add(width * texel)?;
+        Some((offset, len))
+    }
+}
+
+/// Negative numbers are mistakes of the program, and take nothing.
+fn number(value: i32) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::enums::*;
+    use super::super::testing::{Seen, context, thread};
+    use super::*;
+    use crate::Nothing;
+
+    #[test]
+    fn upload_reads_what_unpack_parameters_say_in_its_dimensions() {
+        let mut thread = thread((3, 0));
+        let set = context(&mut thread);
+        (set.unpack_row_length, set.unpack_skip_pixels, set.unpack_skip_rows) = (10, 1, 2);
+        (set.unpack_image_height, set.unpack_skip_images) = (5, 1);
+        let mut seen = Seen::default();
+        let (format, ty) = (GL_RGBA, GL_UNSIGNED_BYTE);
+        unpack_2d(&mut thread, &Nothing, &mut seen, 8, 0x1000, 4, 2, format, ty);
+        unpack_3d(&mut thread, &Nothing, &mut seen, 9, 0x1000, 4, 2, 2, format, ty);
+        unpack_compressed(&mut thread, &Nothing, &mut seen, 7, 0x1000, 24);
+        let flat = (8, 0x1000 + 2 * 40 + 4, 40 + 16);
+        let deep = (9, 0x1000 + 200 + 2 * 40 + 4, 200 + 40 + 16);
+        assert_eq!(seen.0, [flat, deep, (7, 0x1000, 24)]);
+    }
+
+    #[test]
+    fn nothing_is_read_from_null_for_mistakes_or_with_a_buffer_bound() {
+        let (format, ty) = (GL_RGBA, GL_UNSIGNED_BYTE);
+        let uploads = |thread: &mut Thread, pointer, width, ty| {
+            let mut seen = Seen::default();
+            unpack_2d(thread, &Nothing, &mut seen, 8, pointer, width, 2, format, ty);
+            unpack_3d(thread, &Nothing, &mut seen, 9, pointer, width, 2, 2, format, ty);
+            unpack_compressed(thread, &Nothing, &mut seen, 7, pointer, width);
+            seen.0.len()
+        };
+        let mut thread = thread((3, 0));
+        assert_eq!(uploads(&mut thread, 0x1000, 4, ty), 3);
+        assert_eq!(uploads(&mut thread, 0, 4, ty), 0);
+        assert_eq!(uploads(&mut thread, 0x1000, -4, ty), 0);
+        assert_eq!(uploads(&mut thread, 0x1000, 4, GL_UNSIGNED_SHORT_5_6_5), 1);
+        let buffer = context(&mut thread).group.lock().buffers.create(1);
+        context(&mut thread).pixel_unpack_buffer = buffer;
+        assert_eq!(uploads(&mut thread, 0x1000, 4, ty), 0);
+    }
+
+    #[test]
+    fn read_back_writes_what_pack_parameters_say_where_there_is_room() {
+        let mut thread = thread((3, 0));
+        let set = context(&mut thread);
+        (set.pack_alignment, set.pack_row_length) = (8, 3);
+        (set.pack_skip_pixels, set.pack_skip_rows) = (1, 1);
+        let (format, ty) = (GL_RGBA, GL_UNSIGNED_BYTE);
+        let mut seen = Seen::default();
+        pack(&mut thread, &Nothing, &mut seen, 6, 0x1000, 2, 2, format, ty);
+        let end = 16 + 4 + 16 + 8;
+        pack_within(&mut thread, &Nothing, &mut seen, 7, 0x1000, 2, 2, format, ty, end - 1);
+        pack_within(&mut thread, &Nothing, &mut seen, 7, 0x1000, 2, 2, format, ty, end);
+        pack_within(&mut thread, &Nothing, &mut seen, 7, 0x1000, 2, 2, format, ty, -1);
+        assert_eq!(seen.0, [(6, 0x1000 + 20, 24), (7, 0x1000 + 20, 24)]);
+        let buffer = context(&mut thread).group.lock().buffers.create(1);
+        context(&mut thread).pixel_pack_buffer = buffer;
+        let mut seen = Seen::default();
+        pack(&mut thread, &Nothing, &mut seen, 6, 0, 2, 2, format, ty);
+        pack(&mut thread, &Nothing, &mut seen, 6, 0x1000, 2, 2, format, ty);
+        assert_eq!(seen, Seen::default());
+    }
+
+    const PACKED: Layout = Layout {
+        alignment: 4,
+        row_length: 0,
+        image_height: 0,
+        skip_pixels: 0,
+        skip_rows: 0,
+        skip_images: 0,
+    };
+
+    #[test]
+    fn extent_follows_every_parameter() {
+        let check = |layout: Layout, size, texel, expected| {
+            assert_eq!(layout.extent(size, texel), expected, "{layout:?} {size:?} {texel}");
+        };
+        check(PACKED, [4, 4, 1], 4, Some((0, 64)));
+        // Rows are padded, but the last one.
+        check(PACKED, [3, 2, 1], 3, Some((0, 12 + 9)));
+        check(Layout { alignment: 1, ..PACKED }, [3, 2, 1], 3, Some((0, 18)));
+        check(Layout { alignment: 2, ..PACKED }, [3, 2, 1], 3, Some((0, 10 + 9)));
+        check(Layout { alignment: 8, ..PACKED }, [3, 2, 1], 4, Some((0, 16 + 12)));
+        check(Layout { alignment: 8, ..PACKED }, [1, 3, 1], 2, Some((0, 18)));
+        check(Layout { row_length: 10, ..PACKED }, [3, 2, 1], 4, Some((0, 40 + 12)));
+        check(Layout { row_length: 5, ..PACKED }, [3, 2, 1], 3, Some((0, 16 + 9)));
+        check(Layout { skip_pixels: 2, ..PACKED }, [3, 2, 1], 4, Some((8, 24)));
+        check(Layout { skip_rows: 2, ..PACKED }, [3, 2, 1], 4, Some((24, 24)));
+        let atlas = Layout { row_length: 16, skip_pixels: 4, skip_rows: 3, ..PACKED };
+        check(atlas, [8, 8, 1], 4, Some((3 * 64 + 16, 7 * 64 + 32)));
+        check(PACKED, [2, 3, 4], 4, Some((0, 96)));
+        check(Layout { image_height: 5, ..PACKED }, [2, 3, 4], 4, Some((0, 3 * 40 + 24)));
+        let deep =
+            Layout { image_height: 5, skip_images: 2, skip_rows: 1, skip_pixels: 1, ..PACKED };
+        check(deep, [2, 3, 4], 4, Some((2 * 40 + 8 + 4, 3 * 40 + 24)));
+        // Skipped images count even where there is one.
+        check(Layout { skip_images: 1, ..PACKED }, [2, 2, 1], 4, Some((16, 16)));
+    }
+
+    #[test]
+    fn extent_of_nothing_or_of_absurd_sizes_is_none() {
+        let most = Layout {
+            alignment: 8,
+            row_length: i32::MAX,
+            image_height: i32::MAX,
+            skip_images: i32::MAX,
+            ..PACKED
+        };
+        for size in [[0, 4, 1], [4, 0, 1], [4, 4, 0], [-1, 4, 1], [4, -1, 1], [4, 4, -1]] {
+            assert_eq!(PACKED.extent(size, 4), None, "{size:?}");
+        }
+        assert_eq!(PACKED.extent([4, 4, 1], 0), None);
+        assert_eq!(most.extent([1, 1, i32::MAX], 16), None);
+    }
+}

@@ -1,0 +1,29 @@
+//! What the tests of these modules have in common: a thread with a context, and ears.
+
+use std::sync::Arc;
+
+use crate::{Context, Group, Observer, Process, Thread};
+
+/// Ranges in the order in which they were told: parameter, address, length.
+#[derive(Default, PartialEq, Eq, Debug)]
+pub struct Seen(pub Vec<(u8, u64, u64)>);
+
+impl Observer for Seen {
+    fn range(&mut self, param: u8, address: u64, len: u64) {
+        self.0.push((param, address, len));
+    }
+}
+
+/// A thread whose context has that version, and a program in use.
+pub fn thread(version: (u8, u8)) -> Thread {
+    let mut thread = Thread::new(Arc::new(Process::default()), 1);
+    let mut context = Context::new(1, Arc::new(Group::default()), version);
+    let program = context.group.lock().programs.create(1);
+    context.program = program;
+    thread.context = Some(Box::new(context));
+    thread
+}
+
+pub fn context(thread: &mut Thread) -> &mut Context {
+    thread.context.as_deref_mut().expect("the tests' thread has one")
+}

@@ -1,0 +1,172 @@
+//! Uniforms: how many numbers each has, and what they are.
+
+use super::glsl;
+#[cfg(feature = "tools")]
+use crate::Values as _;
+use crate::{Memory, Program, Ref, Thread};
+
+/// Numbers of the uniform at a location, by what the program was told of it or by the sources it was
+/// linked from; 1 if neither says.
+pub fn uniform_components<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    program: Ref<Program>,
+    location: i32,
+) -> i64 {
+    let Some(context) = thread.context.as_deref() else { return 1 };
+    let group = context.group.lock();
+    group.programs.get(program).and_then(|it| components_at(it, location)).unwrap_or(1)
+}
+
+fn components_at(program: &Program, location: i32) -> Option<i64> {
+    // Elements of an array follow their first, whose location may be the only one asked for.
+    let (at, name) = program.uniform_names.range(..=location).next_back()?;
+    let asked = if *at == location { name.as_str() } else { glsl::without_index(name) };
+    let told = || {
+        let types = program.uniform_types.iter();
+        let same = |known: &str| {
+            known == asked || known.strip_suffix("[0]") == Some(without_last_index(asked))
+        };
+        types.filter(|(known, _)| same(known)).map(|(_, ty)| *ty).next()
+    };
+    let declared =
+        || program.stages.iter().find_map(|stage| glsl::uniform_type(&stage.source, asked));
+    glsl::components(told().or_else(declared)?)
+}
+
+/// `lights[1].bones[3]` is an element of `lights[1].bones`.
+fn without_last_index(name: &str) -> &str {
+    match name.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
+        Some((array, _)) => array,
+        None => name,
+    }
+}
+
+/// What a glUniform* sets: all numbers of `count` elements.
+#[cfg(feature = "tools")]
+pub fn set_uniform_floats<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    program: Ref<Program>,
+    location: i32,
+    ty: u32,
+    count: i32,
+    transpose: bool,
+    value: u64,
+) {
+    let each = glsl::components(ty).unwrap_or(0);
+    let numbers = |index| memory.element::<f32>(value, index);
+    let columns = if transpose { columns(ty) } else { 0 };
+    let in_columns = |index: i64| {
+        if columns == 0 {
+            return index;
+        }
+        let (element, at) = (index / each, index % each);
+        let rows = each / columns;
+        element * each + at % rows * columns + at / rows
+    };
+    set(thread, program, location, (ty, count), |uniform| {
+        let all = i64::from(count).saturating_mul(each);
+        uniform.floats = crate::number::range(0, all).map(in_columns).map(numbers).collect();
+    });
+}
+
+/// Columns of a matrix; 0 for other types.
+#[cfg(feature = "tools")]
+fn columns(ty: u32) -> i64 {
+    use super::enums::*;
+    match ty {
+        GL_FLOAT_MAT2 | GL_FLOAT_MAT2X3 | GL_FLOAT_MAT2X4 => 2,
+        GL_FLOAT_MAT3 | GL_FLOAT_MAT3X2 | GL_FLOAT_MAT3X4 => 3,
+        GL_FLOAT_MAT4 | GL_FLOAT_MAT4X2 | GL_FLOAT_MAT4X3 => 4,
+        _ => 0,
+    }
+}
+
+#[cfg(feature = "tools")]
+pub fn set_uniform_integers<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    program: Ref<Program>,
+    location: i32,
+    ty: u32,
+    count: i32,
+    value: u64,
+) {
+    let each = glsl::components(ty).unwrap_or(0);
+    let is_unsigned = (super::enums::GL_UNSIGNED_INT_VEC2..=super::enums::GL_UNSIGNED_INT_VEC4)
+        .contains(&ty)
+        || ty == super::enums::GL_UNSIGNED_INT;
+    let number = |index| match is_unsigned {
+        true => i64::from(memory.element::<u32>(value, index)),
+        false => i64::from(memory.element::<i32>(value, index)),
+    };
+    set(thread, program, location, (ty, count), |uniform| {
+        let all = i64::from(count).saturating_mul(each);
+        uniform.integers = crate::number::range(0, all).map(number).collect();
+    });
+}
+
+#[cfg(feature = "tools")]
+fn set(
+    thread: &mut Thread,
+    program: Ref<Program>,
+    location: i32,
+    (kind, count): (u32, i32),
+    fill: impl FnOnce(&mut crate::Uniform),
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    if location < 0 || count < 0 {
+        return;
+    }
+    // The tools' memory is at hand: nothing waits for this lock.
+    if let Some(program) = context.group.lock().programs.get_mut(program) {
+        let uniform = program.uniforms.entry(location).or_default();
+        uniform.kind = kind;
+        uniform.count = count;
+        fill(uniform);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::enums::*;
+    use super::super::testing::{context, thread};
+    use super::*;
+    use crate::{Nothing, Stage};
+
+    const SOURCE: &str = "uniform vec3 tint; uniform mat4 bones[4]; uniform float alpha;";
+
+    fn with_uniforms(names: &[(i32, &str)], types: &[(&str, u32)]) -> (Thread, Ref<Program>) {
+        let mut thread = thread((3, 2));
+        let mut group = context(&mut thread).group.lock();
+        let made = group.programs.create(7);
+        let program = group.programs.get_mut(made).unwrap();
+        program.stages.push(Stage { source: SOURCE.to_owned(), ..Stage::default() });
+        program.uniform_names = names.iter().map(|(at, name)| (*at, (*name).to_owned())).collect();
+        program.uniform_types = types.iter().map(|(name, ty)| ((*name).to_owned(), *ty)).collect();
+        drop(group);
+        (thread, made)
+    }
+
+    #[test]
+    fn components_are_those_of_what_was_told_or_declared() {
+        let names =
+            [(0, "tint"), (1, "bones[0]"), (5, "alpha"), (6, "told"), (7, "list[2]"), (9, "gone")];
+        let types = [("told", GL_FLOAT_MAT2X3), ("list[0]", GL_INT_VEC2)];
+        let (mut thread, program) = with_uniforms(&names, &types);
+        let cases = [(0, 3), (1, 16), (4, 16), (5, 1), (6, 6), (7, 2), (9, 1), (-1, 1)];
+        for (location, components) in cases {
+            let found = uniform_components(&mut thread, &Nothing, program, location);
+            assert_eq!(found, components, "{location}");
+        }
+    }
+
+    #[test]
+    fn uniform_of_no_program_has_one_number() {
+        let (mut thread, _) = with_uniforms(&[], &[]);
+        assert_eq!(uniform_components(&mut thread, &Nothing, Ref::NONE, 3), 1);
+        thread.context = None;
+        assert_eq!(uniform_components(&mut thread, &Nothing, Ref::NONE, 3), 1);
+    }
+}
