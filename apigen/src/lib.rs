@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use fetch::registry_files;
+pub use lang::coverage::Coverage;
 pub use problem::{Error, Problem};
 pub use tree::{Inputs, stale, write};
 
@@ -42,6 +43,15 @@ pub fn check(inputs: &Inputs) -> Result<lang::typed::Program, Error> {
     let registries = registry::parse_all(inputs)?;
     lang::check::compile(&inputs.descriptions, &lang::check::apis(&registries))
         .map_err(Error::Language)
+}
+
+/// Checks the descriptions, and counts the pointer parameters that they say nothing of.
+pub fn coverage(inputs: &Inputs) -> Result<Coverage, Error> {
+    let registries = registry::parse_all(inputs)?;
+    let apis = lang::check::apis(&registries);
+    let program = lang::check::compile(&inputs.descriptions, &apis).map_err(Error::Language)?;
+    let exposed = lang::coverage::extension_list(&inputs.exposed);
+    Ok(Coverage::of(&program, &apis, &exposed))
 }
 
 /// Compiles `inputs`; the files come formatted.

@@ -21,6 +21,8 @@ pub struct Registry {
     /// All enumerants as descriptions see them: signed where the registry says so, handles too; what
     /// exceeds an `i64` saturates.
     pub constants: BTreeMap<String, i64>,
+    /// The commands that each extension has.
+    pub extensions: BTreeMap<String, BTreeSet<String>>,
     /// Names that a version of EGL or OpenGL ES has without an extension.
     pub core: BTreeSet<String>,
     /// Names that a version of desktop OpenGL has without an extension.
@@ -128,6 +130,7 @@ pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, E
         commands,
         enumerants: enumerants(root, apis),
         constants: constants(root, apis),
+        extensions: extensions(root, apis),
         core: required_by_features(root, |api| apis.contains(&api)),
         desktop_core: required_by_features(root, |api| api == "gl"),
     })
@@ -280,6 +283,19 @@ fn enum_value(text: &str) -> Option<u64> {
     let value: i64 = text.parse().ok()?;
     let bits = i32::try_from(value).map(i32::cast_unsigned).or_else(|_| u32::try_from(value));
     bits.ok().map(u64::from)
+}
+
+fn extensions(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    let all = elements(root, "extensions").flat_map(|all| elements(all, "extension"));
+    let named = all.filter_map(|extension| Some((owned(extension, "name")?, extension)));
+    let commands_of = |extension: Node<'_, '_>| {
+        elements(extension, "require")
+            .filter(|require| require.attribute("api").is_none_or(|api| apis.contains(&api)))
+            .flat_map(|require| elements(require, "command"))
+            .filter_map(|command| owned(command, "name"))
+            .collect()
+    };
+    named.map(|(name, extension)| (name, commands_of(extension))).collect()
 }
 
 fn required_by_features(root: Node<'_, '_>, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {

@@ -28,6 +28,8 @@ pub struct Inputs {
     pub annotations: Vec<(String, String)>,
     /// `apis/**/*.api`: the descriptions.
     pub descriptions: Sources,
+    /// `apis/mesa-extensions.txt`.
+    pub exposed: String,
     /// `apis/exports/*.txt`: path from the root, and text.
     pub exports: Vec<(String, String)>,
 }
@@ -40,6 +42,7 @@ impl Inputs {
             gl_xml: read(&registry.gl)?,
             annotations: read_folder(root, "apis", "toml")?,
             descriptions: descriptions(root)?,
+            exposed: read(&root.join("apis/mesa-extensions.txt"))?,
             exports: read_folder(root, "apis/exports", "txt")?,
         })
     }

@@ -14,6 +14,7 @@ fn inputs(annotations: &str) -> Inputs {
         gl_xml: include_str!("toy/gl.xml").to_owned(),
         annotations: vec![("apis/toy.toml".to_owned(), annotations.to_owned())],
         descriptions: apigen::lang::source::Sources::default(),
+        exposed: String::new(),
         exports: vec![("apis/exports/libToy.txt".to_owned(), "eglUseToy\nglFinish\n".to_owned())],
     }
 }

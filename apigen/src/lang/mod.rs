@@ -6,6 +6,7 @@
 
 pub mod ast;
 pub mod check;
+pub mod coverage;
 pub mod diagnostic;
 mod lexer;
 mod parser;
