@@ -110,6 +110,14 @@ impl Process {
         lock(&self.mode).set(settings)
     }
 
+    /// Tells the application to record, into a trace that has no blob yet; returns the generation
+    /// of the order.
+    pub fn begin_capture(&self, settings: ModeSettings) -> u64 {
+        let mut mode = lock(&self.mode);
+        mode.raise_blob_epoch();
+        mode.set(settings)
+    }
+
     /// Tells the application whether the drain has to be woken.
     pub fn set_drain_sleeping(&self, sleeps: bool) {
         lock(&self.mode).set_drain_sleeping(sleeps);

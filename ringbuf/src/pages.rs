@@ -7,7 +7,7 @@
 //!
 //! ModePage     0  generation u64     odd while the rest changes   MODE
 //!              8  mode u32           16  frames u64       32  stall_ns u64
-//!             12  overflow u32       24  skip_frames u64
+//!             12  overflow u32       24  skip_frames u64  40  blob_epoch u32
 //!             64  drain_sleeping u32                      72  go u32  futex of the shim
 //! ```
 //!
@@ -141,7 +141,8 @@ pub struct ModePage {
     frames: AtomicU64,
     skip_frames: AtomicU64,
     stall_ns: AtomicU64,
-    line_0: [u64; 3],
+    blob_epoch: AtomicU32,
+    line_0: [u32; 5],
     drain_sleeping: AtomicU32,
     line_1: u32,
     go: AtomicU32,
@@ -185,6 +186,15 @@ impl ModePage {
         self.drain_sleeping.load(Ordering::Relaxed) != 0
     }
 
+    /// Number of the store that blobs go to: those sent under another number must be sent again.
+    /// Never goes back.
+    #[inline(always)]
+    pub fn blob_epoch(&self) -> u32 {
+        // Relaxed: one variable's coherence; whoever records has seen settings that were published
+        // after the number was raised.
+        self.blob_epoch.load(Ordering::Relaxed)
+    }
+
     /// The word that changes after every change of the settings, for [`Self::wait_go`].
     pub fn go(&self) -> u32 {
         // MODE: pairs with the release in ModePage::publish.
@@ -219,6 +229,12 @@ impl ModePage {
         self.go.fetch_add(1, Ordering::Release);
         futex::wake_all(&self.go);
         generation
+    }
+
+    #[cfg(not(loom))]
+    fn raise_blob_epoch(&self) {
+        // Relaxed: settings published later order it.
+        self.blob_epoch.fetch_add(1, Ordering::Relaxed);
     }
 
     #[cfg(not(loom))]
@@ -313,6 +329,12 @@ mod maps {
             self.publish(settings)
         }
 
+        /// Makes the process forget which blobs it has sent; before the settings that begin a
+        /// capture.
+        pub fn raise_blob_epoch(&mut self) {
+            ModePage::raise_blob_epoch(self);
+        }
+
         /// Says whether the drain sleeps on the doorbell.
         pub fn set_drain_sleeping(&self, sleeps: bool) {
             ModePage::set_drain_sleeping(self, sleeps);
@@ -353,7 +375,8 @@ impl ModePage {
             frames: AtomicU64::new(0),
             skip_frames: AtomicU64::new(0),
             stall_ns: AtomicU64::new(0),
-            line_0: [0; 3],
+            blob_epoch: AtomicU32::new(0),
+            line_0: [0; 5],
             drain_sleeping: AtomicU32::new(0),
             line_1: 0,
             go: AtomicU32::new(0),
@@ -377,6 +400,7 @@ const _: () = {
     assert!(offset_of!(ModePage, frames) == 16);
     assert!(offset_of!(ModePage, skip_frames) == 24);
     assert!(offset_of!(ModePage, stall_ns) == 32);
+    assert!(offset_of!(ModePage, blob_epoch) == 40);
     assert!(offset_of!(ModePage, drain_sleeping) == 64);
     assert!(offset_of!(ModePage, go) == 72);
     assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);

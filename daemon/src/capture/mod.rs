@@ -147,7 +147,7 @@ impl Capture {
         let counts = rings.iter().map(|ring| ring.slot().counts_untrusted()).collect();
         // Relaxed: a claim of the application's.
         let unslotted_calls = process.claims().unslotted_calls.load(Ordering::Relaxed);
-        let generation = process.set_mode(self.plan.mode());
+        let generation = process.begin_capture(self.plan.mode());
         let process = Arc::clone(process);
         let joining = Joining { process, rings, counts, unslotted_calls, generation };
         match self.order(Order::Join(joining)) {
