@@ -2,6 +2,7 @@
 //!
 //! Shortens what is long; the JSON form has everything.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use gapii_protocol::trace::Command;
@@ -10,6 +11,8 @@ use gapii_protocol::trace::value::{Arg, Observation, Value};
 
 /// Longest text that is shown whole, in characters.
 const TEXT_MAX: usize = 80;
+/// Digits of a blob's name that are shown: enough to ask for it.
+const NAME_DIGITS: usize = 12;
 /// Most elements of an array that are shown.
 const ELEMENTS_MAX: usize = 16;
 
@@ -27,32 +30,64 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
     for (index, arg) in command.args().enumerate() {
         let separator = if index == 0 { "" } else { ", " };
         write!(out, "{separator}{} = ", arg.param.name)?;
-        write_arg(command.description(), &arg, out)?;
+        write_arg(command, &arg, out)?;
     }
     write!(out, ")")?;
     if let (Some((value, observation)), Some(function)) = (command.result(), command.function) {
         write!(out, " = ")?;
-        match observation {
-            Observation::Bytes(bytes) if function.result.kind == Kind::String => {
-                write_text(bytes, out)?;
-            }
+        match command.bytes_of(observation) {
+            Some(bytes) if function.result.kind == Kind::String => write_text(&bytes, out)?,
             _ => write_value(command.description(), value, out)?,
+        }
+    }
+    for (verb, ranges) in [("reads", command.ranges_read()), ("writes", command.ranges_written())] {
+        for range in ranges {
+            write!(out, "  {verb} {} ", command.param_of(&range).unwrap_or("memory"))?;
+            write_memory(Some(range.address), range.observation, out)?;
         }
     }
     writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
 }
 
-fn write_arg(description: &Description, arg: &Arg<'_>, out: &mut dyn Write) -> io::Result<()> {
-    match arg.observation {
-        Observation::None => write_value(description, arg.value, out),
-        Observation::Missing { size } => write!(out, "<{size} bytes, not in the trace>"),
-        Observation::Bytes(bytes) => match arg.param.ty.kind {
-            Kind::String => write_text(bytes, out),
-            Kind::Strings => write_strings(bytes, out),
-            Kind::Attributes(group) => write_attributes(description, arg, group, bytes, out),
-            _ => write_elements(description, arg.param.element, bytes, out),
-        },
+fn write_arg(command: &Command<'_>, arg: &Arg<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let description = command.description();
+    let kind = arg.param.ty.kind;
+    let is_text = matches!(kind, Kind::String | Kind::Strings | Kind::Attributes(_));
+    let bytes = match arg.observation {
+        Observation::None => return write_value(description, arg.value, out),
+        Observation::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
+        seen if is_text => command.bytes_of(seen),
+        _ => None,
+    };
+    match (kind, bytes) {
+        (_, None) => write_memory(None, arg.observation, out),
+        (Kind::String, Some(bytes)) => write_text(&bytes, out),
+        (Kind::Strings, Some(bytes)) => write_strings(&bytes, out),
+        (Kind::Attributes(group), Some(bytes)) => {
+            write_attributes(description, arg, group, &bytes, out)
+        }
+        (_, Some(bytes)) => write_elements(description, arg.param.element, &bytes, out),
     }
+}
+
+/// Where memory was and how much, and the name of it that is in the trace.
+fn write_memory(
+    address: Option<u64>,
+    seen: Observation<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (size, rest) = match seen {
+        Observation::None => (0, String::new()),
+        Observation::Bytes(bytes) => (bytes.len() as u64, String::new()),
+        Observation::Blob { name, size } => {
+            let digits = name.to_string();
+            (size, format!(", blob {}", digits.get(..NAME_DIGITS).unwrap_or(&digits)))
+        }
+        Observation::Unrecorded { size } => (size, ", not recorded".to_owned()),
+        Observation::Missing { size } => (size, ", not in the trace".to_owned()),
+    };
+    let at = address.map(|address| format!(" at {address:#x}")).unwrap_or_default();
+    write!(out, "<{size} bytes{at}{rest}>")
 }
 
 fn write_value(description: &Description, value: Value, out: &mut dyn Write) -> io::Result<()> {
@@ -157,6 +192,8 @@ fn element_size(element: Type) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use gapii_protocol::trace::BlobName;
+
     use super::*;
 
     fn text_of(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
@@ -177,6 +214,14 @@ mod tests {
         assert_eq!(text_of(|out| write_strings(b"\x02\0\0\0hi\x01\0\0\0!", out)), r#"["hi", "!"]"#);
         assert_eq!(text_of(|out| write_strings(b"\xff\xff\xff\xffhi", out)), r#"["hi"]"#);
         assert_eq!(text_of(|out| write_strings(b"\x01", out)), "[]");
+    }
+
+    #[test]
+    fn memory_is_shown_by_size_place_and_name() {
+        let blob = Observation::Blob { name: BlobName([0xAB; 16]), size: 4096 };
+        let shown = |address, seen| text_of(|out| write_memory(address, seen, out));
+        assert_eq!(shown(Some(16), blob), "<4096 bytes at 0x10, blob abababababab>");
+        assert_eq!(shown(None, Observation::Unrecorded { size: 7 }), "<7 bytes, not recorded>");
     }
 
     #[test]

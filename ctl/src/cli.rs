@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, completions, doctor, dump, export, info, man, run, start, status, stop, verify,
+    apps, blob, completions, doctor, dump, export, info, man, run, start, status, stop, verify,
 };
 use crate::failure::Failure;
 
@@ -41,6 +41,8 @@ enum Command {
     Dump(dump::Dump),
     /// Write a trace in the format of another tool
     Export(export::Export),
+    /// Write out memory that a trace holds, by its hash
+    Blob(blob::Blob),
     /// Check a trace: structure, checksums, emitted + lost = produced
     Verify(verify::Verify),
     /// Say what is wrong with this set-up, and the command that mends it
@@ -66,6 +68,7 @@ impl Cli {
             Command::Info(args) => info::run(args),
             Command::Dump(args) => dump::run(args),
             Command::Export(args) => export::run(args),
+            Command::Blob(args) => blob::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Doctor(args) => doctor::run(args, connect),
             Command::Completions(args) => completions::run(args),
@@ -114,6 +117,8 @@ mod tests {
             "gapii-ctl export x -o y",
             "gapii-ctl export x -o y --format bmp",
             "gapii-ctl export x --format json",
+            "gapii-ctl blob x",
+            "gapii-ctl blob x no-hash",
             "gapii-ctl apps --connect tcp://localhost:1",
         ] {
             let error = Cli::try_parse_from(line.split(' ')).expect_err(line);

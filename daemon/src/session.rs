@@ -252,6 +252,7 @@ impl Session {
             calls: totals.calls,
             records: totals.records,
             raw_bytes: totals.raw_bytes,
+            blob_bytes: totals.blob_bytes,
             file_bytes: totals.file_bytes,
             waits: totals.waits,
             wait_ns: totals.wait_ns,
@@ -426,6 +427,7 @@ fn sum(a: &Totals, b: &Totals) -> Totals {
         calls: a.calls + b.calls,
         records: a.records + b.records,
         raw_bytes: a.raw_bytes + b.raw_bytes,
+        blob_bytes: a.blob_bytes + b.blob_bytes,
         file_bytes: a.file_bytes + b.file_bytes,
         lost: control::Lost {
             calls: a.lost.calls + b.lost.calls,

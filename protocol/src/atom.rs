@@ -20,13 +20,13 @@ pub const META_FIRST: u16 = 0xFF00;
 pub const THREAD: u16 = 0xFF01;
 /// Shim: the thread's current context. `context u64, api u32, client_version u32`.
 pub const CONTEXT: u16 = 0xFF02;
-/// Shim: a piece of an observation too large for one record. `total u64, offset u64, bytes`.
-pub const CHUNK: u16 = 0xFF03;
 /// Shim: commands that were not recorded. `records, calls, bytes, first_stamp, last_stamp,
 /// start_ns, end_ns: u64, cause u32, pad u32`.
 pub const GAP: u16 = 0xFF04;
 /// Shim: the process has put its hooks back. `reason u32, pad u32, frames u64`.
 pub const CAPTURE_END: u16 = 0xFF05;
+/// Shim: a piece of a blob. `total u64, offset u64, bytes`.
+pub const BLOB: u16 = 0xFF06;
 
 /// Daemon: first record of a block. `number u64, first_seq u64, start_ns u64`.
 pub const BLOCK: u16 = 0xFF10;
@@ -41,16 +41,24 @@ pub const SWITCH_THREAD: u16 = 0xFF13;
 /// command in flight `thread u32, id u16, pad u16, stamp u64`.
 pub const END: u16 = 0xFF14;
 
-/// Kind byte of an observation word: nothing was observed.
+/// Kind byte of an observation word: there was nothing to observe (size 0), or so many bytes that
+/// were not readable or that there was no room for.
 pub const OBSERVED_NONE: u8 = 0;
 /// Kind byte: the bytes follow, padded to 8.
 pub const OBSERVED_INLINE: u8 = 1;
-/// Kind byte: the bytes came in [`CHUNK`] records just before.
-pub const OBSERVED_CHUNKED: u8 = 2;
+/// Kind byte: the name of a blob follows, whose bytes came in [`BLOB`] records before.
+pub const OBSERVED_BLOB: u8 = 3;
+/// Bytes of a blob's name: the first of the BLAKE3 hash of its bytes.
+pub const BLOB_NAME_LEN: usize = 16;
 
 /// The word before an observation: size in bytes (below 2^48) and kind.
 pub const fn observation_word(kind: u8, size: u64) -> u64 {
     size & ((1 << 48) - 1) | (kind as u64) << 56
+}
+
+/// The same for a range of parameter `param`, where 255 is no parameter.
+pub const fn range_word(kind: u8, param: u8, size: u64) -> u64 {
+    observation_word(kind, size) | (param.wrapping_add(1) as u64) << 48
 }
 
 /// Why commands were not recorded: 1 to 3 in [`GAP`], the others in a footer only.

@@ -276,6 +276,8 @@ pub struct Totals {
     pub calls: u64,
     pub records: u64,
     pub raw_bytes: u64,
+    /// Bytes of blobs among them.
+    pub blob_bytes: u64,
     pub file_bytes: u64,
     pub lost: Lost,
     pub waits: u64,
@@ -347,6 +349,10 @@ pub struct Summary {
     pub threads: u64,
     pub processes: u64,
     pub raw_bytes: u64,
+    /// Blobs in the trace, their bytes, and bytes that references to them have saved.
+    pub blobs: u64,
+    pub blob_bytes: u64,
+    pub saved_bytes: u64,
     pub file_bytes: u64,
     pub lost: Lost,
     pub waits: u64,

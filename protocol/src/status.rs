@@ -11,11 +11,11 @@
 //!  48  apps u32             52  captures u32 (running now)
 //!  56  frames  64  calls  72  records  80  raw_bytes  88  file_bytes
 //!  96  waits  104  wait_ns  112  lost_calls  120  lost_bytes: u64 each, since the daemon started
-//! 128  end
+//! 128  blob_bytes u64     136  end
 //! ```
 
 /// Length of the page's contents, in bytes.
-pub const STATUS_LEN: usize = 128;
+pub const STATUS_LEN: usize = 136;
 /// Version of the layout. Fields are added behind the last one; a change of meaning raises it.
 pub const STATUS_VERSION: u32 = 1;
 /// First bytes of a page.
@@ -60,6 +60,8 @@ pub struct StatusPage {
     pub lost_calls: u64,
     /// Their bytes.
     pub lost_bytes: u64,
+    /// Bytes of blobs, before compression.
+    pub blob_bytes: u64,
 }
 
 impl StatusPage {
@@ -84,6 +86,7 @@ impl StatusPage {
             self.wait_ns,
             self.lost_calls,
             self.lost_bytes,
+            self.blob_bytes,
         ];
         for (bytes, counter) in bytes[56..].chunks_exact_mut(8).zip(counters) {
             bytes.copy_from_slice(&counter.to_le_bytes());
@@ -121,6 +124,7 @@ impl StatusPage {
             wait_ns: word(104),
             lost_calls: word(112),
             lost_bytes: word(120),
+            blob_bytes: word(128),
         })
     }
 
@@ -152,13 +156,14 @@ mod tests {
             wait_ns: 13,
             lost_calls: 14,
             lost_bytes: 15,
+            blob_bytes: 16,
         }
     }
 
     #[test]
     fn page_written_and_read_is_the_same() {
         assert_eq!(StatusPage::from_bytes(&page().to_bytes()), Some(page()));
-        assert_eq!(page().to_bytes()[120], 15);
+        assert_eq!(page().to_bytes()[128], 16);
     }
 
     #[test]

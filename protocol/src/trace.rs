@@ -10,6 +10,7 @@
 //! Opens no file and decides when nothing is written. docs/trace-format.md is the specification.
 
 pub mod assembler;
+pub mod blobs;
 pub mod block;
 pub mod census;
 pub mod command;
@@ -24,10 +25,12 @@ pub mod meta;
 pub mod reader;
 pub mod record;
 pub mod scan;
+pub mod store;
 pub mod tracker;
 pub mod value;
 pub mod verify;
 
+pub use blobs::BlobName;
 pub use block::{BlockDecoder, BlockEncoder, encode_block};
 pub use command::Command;
 pub use description::Description;

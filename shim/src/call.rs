@@ -7,17 +7,15 @@
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::compiler_fence;
 
-use gapii_protocol::atom::{CHUNK, HEADER_LEN, Header, LEAVE};
+use gapii_protocol::atom::{HEADER_LEN, Header, LEAVE};
 use gapii_ringbuf::Reservation;
 
+use crate::blobs::{Kept, Lost};
 use crate::capture::EPOCH;
 use crate::observe::Observation;
 use crate::scalar::Scalar;
 use crate::thread::Thread;
 use crate::tls::words;
-
-/// Records up to this payload size are written without looking for chunks, in bytes.
-const SMALL_PAYLOAD_BYTES: u64 = 4096;
 
 /// A command that is recorded, before its enter record.
 #[must_use = "a command that is begun goes on with its enter record"]
@@ -76,43 +74,44 @@ impl Call {
     /// ranges that were named.
     ///
     /// # Safety
-    /// `fixed_bytes` are what the handler fills; the observations are readable.
+    /// `fixed_bytes` are what the handler fills; the observations are readable, those of 1 KiB and
+    /// more need not be.
     #[inline(always)]
     pub unsafe fn reserve_observing<const N: usize>(
         self,
         flags: u16,
         fixed_bytes: u32,
-        reads: &[Observation; N],
+        reads: &mut [Observation; N],
     ) -> Option<Entering> {
-        let payload_bytes = payload_span(fixed_bytes, reads, u64::MAX);
-        if payload_bytes <= SMALL_PAYLOAD_BYTES && !self.thread.has_ranges() {
+        if is_plain(self.thread, reads) {
             // SAFETY: passed on.
-            unsafe { self.reserve(flags, payload_bytes as u32) }
+            unsafe { self.reserve(flags, payload_span(fixed_bytes, reads) as u32) }
         } else {
             // SAFETY: passed on.
             unsafe { self.reserve_large(flags, fixed_bytes, reads) }
         }
     }
 
-    /// Sends what is too large for one record ahead, then reserves the enter record.
+    /// Sends the blobs among observations and ranges ahead, then reserves the enter record.
     #[cold]
     #[inline(never)]
     unsafe fn reserve_large(
         self,
         flags: u16,
         fixed_bytes: u32,
-        reads: &[Observation],
+        reads: &mut [Observation],
     ) -> Option<Entering> {
-        // SAFETY: the observations are readable, as the caller says.
-        if !unsafe { send_chunks(self.thread, reads) } {
-            self.thread.forget_ranges();
-            end(self.thread);
-            return None;
+        // SAFETY: the observations are as the caller says.
+        match unsafe { look(self.thread, fixed_bytes, reads) } {
+            // SAFETY: passed on.
+            Ok(payload_bytes) => unsafe { self.reserve(flags, payload_bytes as u32) },
+            Err(Lost) => {
+                self.thread.forget_ranges();
+                self.thread.lose(Header::new(self.id, flags, HEADER_LEN + fixed_bytes));
+                end(self.thread);
+                None
+            }
         }
-        let payload_bytes = payload_span(fixed_bytes, reads, self.thread.inline_max_bytes);
-        let payload_bytes = self.thread.stage_ranges(payload_bytes);
-        // SAFETY: passed on.
-        unsafe { self.reserve(flags, payload_bytes as u32) }
     }
 }
 
@@ -189,25 +188,22 @@ impl InFlight {
     /// Writes the leave record: what the driver returned and wrote.
     ///
     /// # Safety
-    /// In the thread that entered; the observations are readable.
+    /// In the thread that entered; the observations are readable, those of 1 KiB and more need not
+    /// be.
     #[inline(always)]
     pub unsafe fn leave<R: Scalar, const N: usize>(
         self,
         id: u16,
         flags: u16,
         result: R,
-        writes: &[Observation; N],
+        writes: &mut [Observation; N],
     ) {
         let fixed_bytes = size_of::<R>() as u32;
-        if N > 0 {
-            // SAFETY: the observations are readable. Should their chunks find no room, the command
-            // says that they are missing.
-            unsafe { send_chunks(self.thread, writes) };
-        }
-        let mut payload_bytes = payload_span(fixed_bytes, writes, self.thread.inline_max_bytes);
-        if self.thread.has_ranges() {
-            payload_bytes = self.thread.stage_ranges(payload_bytes);
-        }
+        let payload_bytes = match is_plain(self.thread, writes) {
+            true => payload_span(fixed_bytes, writes),
+            // SAFETY: the observations are as the caller says.
+            false => unsafe { look_or_not(self.thread, fixed_bytes, writes) },
+        };
         let header = Header::new(id, flags | LEAVE, HEADER_LEN + payload_bytes as u32);
         // SAFETY: this call has the thread since `begin`.
         if let Some(record) = unsafe { self.thread.reserve(header) } {
@@ -258,14 +254,58 @@ fn end(thread: &mut Thread) {
     thread.set_ready(thread.idle);
 }
 
+/// Whether the record needs nothing sent ahead and has no ranges.
+#[inline(always)]
+fn is_plain(thread: &Thread, observations: &[Observation]) -> bool {
+    observations.iter().all(|seen| seen.is_small(thread.blob_min_bytes)) && !thread.has_ranges()
+}
+
 /// Bytes of a payload: the fixed part, padded when observations follow, and they.
 #[inline(always)]
-fn payload_span(fixed_bytes: u32, observations: &[Observation], inline_max_bytes: u64) -> u64 {
+fn payload_span(fixed_bytes: u32, observations: &[Observation]) -> u64 {
     if observations.is_empty() {
         return u64::from(fixed_bytes);
     }
     let fixed = (u64::from(fixed_bytes) + 7) & !7;
-    observations.iter().fold(fixed, |sum, seen| sum.saturating_add(seen.span(inline_max_bytes)))
+    observations.iter().fold(fixed, |sum, seen| sum + seen.span())
+}
+
+/// Looks at what is large among the observations, and at the ranges; returns the payload's size.
+unsafe fn look(
+    thread: &mut Thread,
+    fixed_bytes: u32,
+    observations: &mut [Observation],
+) -> Result<u64, Lost> {
+    for seen in observations.iter_mut() {
+        if !seen.is_small(thread.blob_min_bytes) {
+            // SAFETY: the thread is inside the shim; the observations are as the caller says.
+            seen.set_kept(unsafe { thread.keep(seen) }?);
+        }
+    }
+    let payload_bytes = payload_span(fixed_bytes, observations);
+    match thread.has_ranges() {
+        // SAFETY: the thread is inside the shim.
+        true => unsafe { thread.stage_ranges(payload_bytes) },
+        false => Ok(payload_bytes),
+    }
+}
+
+/// As [`look`]; where there is no room for a blob, the record says what is missing.
+#[cold]
+#[inline(never)]
+unsafe fn look_or_not(
+    thread: &mut Thread,
+    fixed_bytes: u32,
+    observations: &mut [Observation],
+) -> u64 {
+    // SAFETY: passed on.
+    unsafe { look(thread, fixed_bytes, observations) }.unwrap_or_else(|Lost| {
+        thread.forget_ranges();
+        for seen in observations.iter_mut().filter(|seen| !seen.is_small(thread.blob_min_bytes)) {
+            seen.set_kept(Kept::Unrecorded);
+        }
+        payload_span(fixed_bytes, observations)
+    })
 }
 
 #[inline(always)]
@@ -279,36 +319,10 @@ unsafe fn write_observations(
     let mut out = unsafe { payload.add((fixed_bytes + 7) & !7) };
     for seen in observations {
         // SAFETY: the reservation has each observation's span.
-        out = unsafe { seen.write(out, thread.inline_max_bytes) };
+        out = unsafe { seen.write(out) };
     }
     if thread.has_ranges() {
         // SAFETY: the reservation has the staged ranges too, behind the observations.
         unsafe { thread.write_ranges(out) };
     }
-}
-
-/// Writes the chunks of every observation that is too large for its record. False: some found no
-/// room, and the command can't be recorded.
-#[inline(never)]
-unsafe fn send_chunks(thread: &mut Thread, observations: &[Observation]) -> bool {
-    let chunk_bytes = thread.inline_max_bytes;
-    for seen in observations.iter().filter(|seen| seen.size() > chunk_bytes) {
-        let mut from = 0;
-        while from < seen.size() {
-            let len = chunk_bytes.min(seen.size() - from);
-            let header = Header::new(CHUNK, 0, HEADER_LEN + 16 + len as u32);
-            // SAFETY: the thread was taken by `begin`.
-            let Some(record) = (unsafe { thread.reserve(header) }) else { return false };
-            // SAFETY: the payload begins with two words.
-            unsafe { record.payload.cast::<[u64; 2]>().write([seen.size(), from]) };
-            // SAFETY: the payload goes on behind them.
-            let bytes = unsafe { record.payload.add(16) };
-            // SAFETY: `len` bytes are reserved there and lie inside the observation.
-            unsafe { seen.copy(from, len, bytes) };
-            // SAFETY: the payload is whole.
-            unsafe { thread.producer.publish(record) };
-            from += len;
-        }
-    }
-    true
 }

@@ -213,7 +213,8 @@ fn begin() {
     CAPTURE.frames.store(0, Relaxed);
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
     announce_exit();
-    EPOCH.store(epoch, Relaxed);
+    // BEGIN: pairs with the acquire in thread::attach: this thread has read the mode page.
+    EPOCH.store(epoch, Release);
     table::switch(Hooks::Capturing);
 }
 

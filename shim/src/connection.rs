@@ -16,19 +16,24 @@ use std::time::Duration;
 use gapii_protocol::app::{self, AppHello, HELLO_TIMEOUT_MS, HelloReply, REPLY_LEN, reply_status};
 use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 
+use crate::blobs::{BLOB_MIN_BYTES, PIECE_BYTES};
+use crate::known::Known;
+use crate::mapping;
 use crate::thread::Thread;
 
 /// Our descriptors live from here on, away from those a program may count on or close.
 const DESCRIPTOR_FLOOR: [RawFd; 2] = [900, 200];
-/// Largest observation that travels inside its command's record, in bytes.
-const INLINE_MAX_BYTES: u64 = 64 << 10;
-
 /// Everything a recording thread needs of its process.
 pub struct Connection {
     pub segment: Segment,
     pub counter: CounterMap,
     pub mode: ModeMap,
-    pub inline_max_bytes: u64,
+    /// The blobs sent over this connection.
+    pub known: Known,
+    /// Observations of this size are blobs, in bytes.
+    pub blob_min_bytes: u64,
+    /// Bytes of a blob that go into one record, at most.
+    pub piece_bytes: u64,
     socket: Socket,
     wiped: Wiped,
 }
@@ -49,7 +54,9 @@ impl Connection {
         let layout = SegmentLayout::new(reply.slot_count, reply.ring_bytes)?;
         Some(Connection {
             wiped: Wiped::map(reply.slot_count as usize)?,
-            inline_max_bytes: INLINE_MAX_BYTES.min(reply.ring_bytes / 16),
+            known: Known::map()?,
+            blob_min_bytes: BLOB_MIN_BYTES.min(reply.ring_bytes / 64),
+            piece_bytes: PIECE_BYTES.min(reply.ring_bytes / 16),
             counter: CounterMap::map(counter?.as_fd()).ok()?,
             mode: ModeMap::map(mode?.as_fd()).ok()?,
             segment: Segment::map(segment?.as_fd(), layout).ok()?,
@@ -217,20 +224,7 @@ const MARK_BYTES: usize = 128;
 impl Wiped {
     fn map(threads: usize) -> Option<Wiped> {
         let bytes = MARK_BYTES + threads * size_of::<Thread>();
-        let (protection, flags) =
-            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping of our own.
-        let memory = unsafe { libc::mmap(core::ptr::null_mut(), bytes, protection, flags, -1, 0) };
-        if memory == libc::MAP_FAILED {
-            return None;
-        }
-        // SAFETY: the whole mapping just made.
-        if unsafe { libc::madvise(memory, bytes, libc::MADV_WIPEONFORK) } != 0 {
-            // SAFETY: as above; nobody knows of it.
-            unsafe { libc::munmap(memory, bytes) };
-            return None;
-        }
-        let memory = NonNull::new(memory.cast::<u8>())?;
+        let memory = mapping::map(bytes)?;
         // SAFETY: the mark lies in the mapping.
         unsafe { memory.cast::<u64>().write_volatile(1) };
         Some(Wiped(memory))

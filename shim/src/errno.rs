@@ -12,6 +12,11 @@ impl ErrnoGuard {
     }
 }
 
+/// This thread's `errno`.
+pub fn errno() -> i32 {
+    ErrnoGuard::new().0
+}
+
 impl Drop for ErrnoGuard {
     fn drop(&mut self) {
         // SAFETY: as in `new`.

@@ -1,12 +1,13 @@
 //! libgapii: stands in for EGL and OpenGL ES inside somebody else's process.
 //!
 //! A guest. On the call path it allocates nothing, takes no lock, makes no system call (but for a
-//! full ring) and prints nothing; when anything of its own fails, the driver is still called.
+//! full ring and for memory that may not be readable) and prints nothing; when anything of its own fails, the driver is still called.
 //!
 //! Life of a command: [`entry`] (what the program calls) → [`table`] (where that leads by now) →
 //! generated handler → [`call`] (the record) → the driver.
 
 mod arena;
+mod blobs;
 mod call;
 mod capture;
 mod connection;
@@ -15,8 +16,11 @@ mod driver;
 mod entry;
 mod errno;
 mod generated;
+mod guarded;
 mod hooks;
+mod known;
 mod ld_cache;
+mod mapping;
 mod module;
 mod observe;
 mod process;

@@ -4,12 +4,21 @@
 
 use core::ptr;
 
-use gapii_protocol::atom::{OBSERVED_CHUNKED, OBSERVED_INLINE, OBSERVED_NONE, observation_word};
+use gapii_protocol::atom::{
+    BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
+};
+
+use crate::blobs::{Kept, Source};
+use crate::guarded;
+use crate::known::Name;
 
 /// The attribute that ends an EGL attribute list.
 const EGL_NONE: isize = 0x3038;
 /// Longest attribute list that is read, in attributes.
 const ATTRIBUTES_MAX: usize = 256;
+/// From this size on memory is read so that a fault is no crash: what the driver would not have read
+/// of so much may not be there. In bytes.
+const GUARDED_MIN_BYTES: u64 = 1024;
 
 /// A range of the program's memory, or an array of its strings.
 #[derive(Clone, Copy)]
@@ -18,6 +27,7 @@ pub struct Observation {
     /// Bytes the observation takes in the record.
     size: u64,
     strings: Option<Strings>,
+    kept: Kept,
 }
 
 /// `glShaderSource`'s way of passing text.
@@ -31,7 +41,12 @@ struct Strings {
 /// Nothing to see: a null pointer, or an extent that the arguments don't tell.
 #[inline(always)]
 pub fn none() -> Observation {
-    Observation { address: ptr::null(), size: 0, strings: None }
+    of_memory(ptr::null(), 0)
+}
+
+#[inline(always)]
+fn of_memory(address: *const u8, size: u64) -> Observation {
+    Observation { address, size, strings: None, kept: Kept::Inline }
 }
 
 /// `elements` times `element_bytes` bytes; nothing if the pointer is null or the count not positive.
@@ -41,9 +56,7 @@ pub fn array<T>(address: *const T, elements: i64, element_bytes: usize) -> Obser
         return none();
     }
     match (elements as u64).checked_mul(element_bytes as u64) {
-        Some(size) if size < 1 << 47 => {
-            Observation { address: address.cast(), size, strings: None }
-        }
+        Some(size) if size < 1 << 47 => of_memory(address.cast(), size),
         _ => none(),
     }
 }
@@ -58,7 +71,7 @@ pub unsafe fn c_string<T>(text: *const T) -> Observation {
     }
     // SAFETY: the caller says so.
     let len = unsafe { libc::strlen(text.cast()) };
-    Observation { address: text.cast(), size: len as u64, strings: None }
+    of_memory(text.cast(), len as u64)
 }
 
 /// The text a driver wrote into a buffer of `capacity_bytes`, up to its zero byte.
@@ -71,7 +84,7 @@ pub unsafe fn c_string_bounded<T>(text: *const T, capacity_bytes: i64) -> Observ
     }
     // SAFETY: the caller says so.
     let len = unsafe { libc::strnlen(text.cast(), capacity_bytes as usize) };
-    Observation { address: text.cast(), size: len as u64, strings: None }
+    of_memory(text.cast(), len as u64)
 }
 
 /// An array of `count` strings with optional lengths.
@@ -89,7 +102,7 @@ pub unsafe fn strings<T>(count: i64, strings: *const *const T, lengths: *const i
         // SAFETY: `i` is below the count.
         size += 4 + unsafe { list.text(strings.cast(), i) }.1 as u64;
     }
-    Observation { address: strings.cast(), size, strings: Some(list) }
+    Observation { strings: Some(list), ..of_memory(strings.cast(), size) }
 }
 
 /// A list of 32-bit attribute and value pairs with its closing `EGL_NONE`.
@@ -170,16 +183,25 @@ impl Strings {
 }
 
 impl Observation {
-    /// Size in bytes.
+    /// Whether it goes into its record as it is.
     #[inline(always)]
-    pub fn size(&self) -> u64 {
-        self.size
+    pub fn is_small(&self, blob_min_bytes: u64) -> bool {
+        self.size < blob_min_bytes
     }
 
-    /// Bytes taken in a record: the word, and the bytes padded to 8 unless they were sent before.
+    /// Says how it is kept, before its record is reserved.
+    pub fn set_kept(&mut self, kept: Kept) {
+        self.kept = kept;
+    }
+
+    /// Bytes taken in a record: the word, and the bytes padded to 8 or the name of the blob.
     #[inline(always)]
-    pub fn span(&self, inline_max_bytes: u64) -> u64 {
-        if self.size > inline_max_bytes { 8 } else { 8 + ((self.size + 7) & !7) }
+    pub fn span(&self) -> u64 {
+        8 + match self.kept {
+            Kept::Inline => (self.size + 7) & !7,
+            Kept::Blob(_) => BLOB_NAME_LEN as u64,
+            Kept::Unrecorded => 0,
+        }
     }
 
     /// Writes word and bytes at `out` and returns the end.
@@ -187,35 +209,38 @@ impl Observation {
     /// # Safety
     /// `out` is 8-aligned with [`Observation::span`] writable bytes.
     #[inline]
-    pub unsafe fn write(&self, out: *mut u8, inline_max_bytes: u64) -> *mut u8 {
-        let chunked = self.size > inline_max_bytes;
-        let kind = match () {
-            () if self.address.is_null() => OBSERVED_NONE,
-            () if chunked => OBSERVED_CHUNKED,
-            () => OBSERVED_INLINE,
+    pub unsafe fn write(&self, out: *mut u8) -> *mut u8 {
+        let kind = match self.kept {
+            Kept::Inline if !self.address.is_null() => OBSERVED_INLINE,
+            Kept::Blob(_) => OBSERVED_BLOB,
+            Kept::Inline | Kept::Unrecorded => OBSERVED_NONE,
         };
         // SAFETY: the first 8 of the caller's bytes.
         unsafe { out.cast::<u64>().write(observation_word(kind, self.size)) };
         // SAFETY: the word is inside the caller's bytes.
         let bytes = unsafe { out.add(8) };
-        if chunked || self.size == 0 {
-            return bytes;
+        match self.kept {
+            Kept::Inline if self.size > 0 => {
+                // SAFETY: the span ends with a whole word, of which the bytes may leave a part.
+                let last = unsafe { bytes.add((self.size as usize - 1) & !7) };
+                // SAFETY: as above.
+                unsafe { last.cast::<u64>().write(0) };
+                // SAFETY: the span holds size bytes after the word.
+                unsafe { self.copy_directly(0, self.size, bytes) };
+            }
+            // SAFETY: the span holds a name after the word.
+            Kept::Blob(name) => unsafe { bytes.cast::<Name>().write(name) },
+            Kept::Inline | Kept::Unrecorded => {}
         }
-        // SAFETY: the span ends with a whole word, of which the bytes below may leave a part.
-        let last = unsafe { bytes.add((self.size as usize - 1) & !7) };
-        // SAFETY: as above.
-        unsafe { last.cast::<u64>().write(0) };
-        // SAFETY: the span holds size bytes after the word.
-        unsafe { self.copy(0, self.size, bytes) };
-        // SAFETY: the span is the word and the padded size.
-        unsafe { bytes.add((self.size as usize + 7) & !7) }
+        // SAFETY: the span is within the caller's bytes.
+        unsafe { out.add(self.span() as usize) }
     }
 
     /// Copies bytes `from..from + len` of the observation to `out`.
     ///
     /// # Safety
-    /// The range lies inside the size; `out` has `len` writable bytes.
-    pub unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) {
+    /// The range lies inside the size and is readable; `out` has `len` writable bytes.
+    unsafe fn copy_directly(&self, from: u64, len: u64, out: *mut u8) {
         let Some(strings) = self.strings else {
             // SAFETY: the range lies inside the program's memory.
             let source = unsafe { self.address.add(from as usize) };
@@ -232,6 +257,25 @@ impl Observation {
             // SAFETY: the string has `len` bytes.
             unsafe { out.put(text, u64::from(len)) };
         }
+        // Texts that another thread has made shorter meanwhile.
+        // SAFETY: what is left of `out`.
+        unsafe { out.out.write_bytes(0, out.left as usize) };
+    }
+}
+
+impl Source for Observation {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
+        if self.strings.is_none() && self.size >= GUARDED_MIN_BYTES {
+            // SAFETY: the caller has the bytes at `out`.
+            return unsafe { guarded::read(self.address as u64 + from, out, len as usize) };
+        }
+        // SAFETY: so little is readable, as whoever made the observation says; texts were read.
+        unsafe { self.copy_directly(from, len, out) };
+        true
     }
 }
 
@@ -269,7 +313,7 @@ mod tests {
             for (i, part) in out.chunks_mut(piece).enumerate() {
                 let (from, len) = (i * piece, part.len());
                 // SAFETY: the range is inside the size; `part` has as many bytes.
-                unsafe { seen.copy(from as u64, len as u64, part.as_mut_ptr()) };
+                unsafe { seen.copy_directly(from as u64, len as u64, part.as_mut_ptr()) };
             }
             assert_eq!(out, expected, "in pieces of {piece}");
         }
@@ -319,9 +363,9 @@ mod tests {
         let text = *b"abc";
         let seen = array(text.as_ptr(), 3, 1);
         let mut record = [u64::MAX; 2];
-        assert_eq!(seen.span(64), 16);
+        assert_eq!(seen.span(), 16);
         // SAFETY: the record has the observation's span.
-        unsafe { seen.write(record.as_mut_ptr().cast(), 64) };
+        unsafe { seen.write(record.as_mut_ptr().cast()) };
         assert_eq!(
             record,
             [observation_word(OBSERVED_INLINE, 3), u64::from_le_bytes(*b"abc\0\0\0\0\0")]

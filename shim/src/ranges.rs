@@ -2,7 +2,7 @@
 //! the end of its record.
 //!
 //! ```text
-//! address u64, word u64 (kind, parameter + 1, size), data padded to 8
+//! address u64, word u64 (kind, parameter + 1, size), bytes padded to 8 or name of a blob
 //! ```
 //!
 //! A range that there is no room for is told by a last one without address, whose size is the sum of
@@ -10,12 +10,16 @@
 
 use core::ptr;
 
-use gapii_protocol::atom::{OBSERVED_INLINE, OBSERVED_NONE, observation_word};
+use gapii_protocol::atom::{
+    BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
+};
 
+use crate::blobs::{Kept, Lost, Source};
+use crate::guarded;
 use crate::scratch::{Range, STAGED_BYTES, Scratch};
 use crate::thread::Thread;
 
-/// Bytes of a range without its data.
+/// Bytes of a range before its own or their name.
 const RANGE_HEADER_BYTES: usize = 16;
 
 /// How far the ranges for the record that comes next are; they are in the thread's [`Scratch`].
@@ -62,25 +66,43 @@ impl Thread {
 
     /// Puts together what the record has behind `payload_bytes` of fixed part and observations, and
     /// returns the payload's size with it.
+    ///
+    /// # Safety
+    /// In the thread itself, which is inside the shim.
     #[cold]
-    pub fn stage_ranges(&mut self, payload_bytes: u64) -> u64 {
+    #[inline(never)]
+    pub unsafe fn stage_ranges(&mut self, payload_bytes: u64) -> Result<u64, Lost> {
         let payload_bytes = (payload_bytes + 7) & !7;
-        let room = self.producer.payload_len_max().saturating_sub(payload_bytes) as usize;
-        let count = self.ranges.count as usize;
-        let mut unnamed_bytes = self.ranges.unnamed_bytes;
-        let Some(scratch) = self.scratch() else { return payload_bytes };
+        let room = self.producer.payload_len_max().saturating_sub(payload_bytes);
+        // SAFETY: passed on.
+        let mut staged = unsafe { self.stage(room, self.blob_min_bytes) }?;
+        if staged.unnamed_bytes > 0 {
+            // SAFETY: passed on.
+            staged = unsafe { self.stage(room, BLOB_NAME_LEN as u64 + 1) }?;
+        }
+        staged.put_unnamed();
+        self.ranges.staged_bytes = staged.at as u32;
+        Ok(payload_bytes + staged.at as u64)
+    }
+
+    /// Puts the ranges together in `room` bytes, those of `blob_min_bytes` and more as blobs.
+    unsafe fn stage(&mut self, room: u64, blob_min_bytes: u64) -> Result<Staged, Lost> {
+        let Some(scratch) = self.scratch() else { return Ok(Staged::default()) };
         let Scratch { ranges, staged, .. } = scratch;
-        let mut staged = Staged { at: 0, end: room.min(STAGED_BYTES), words: staged };
-        for range in ranges.iter().take(count) {
-            if !staged.put(*range) {
-                unnamed_bytes += range.len();
+        let unnamed_bytes = self.ranges.unnamed_bytes;
+        let end = room.min(STAGED_BYTES as u64) as usize;
+        let mut staged = Staged { at: 0, end, unnamed_bytes, words: staged };
+        for range in ranges.iter().take(self.ranges.count as usize) {
+            if !staged.has_room(RANGE_HEADER_BYTES + BLOB_NAME_LEN) {
+                staged.unnamed_bytes += range.len();
+            } else if range.len() < blob_min_bytes {
+                staged.put_inline(*range);
+            } else {
+                // SAFETY: passed on; a range says whether it is readable.
+                staged.put_kept(*range, unsafe { self.keep(range) }?);
             }
         }
-        if unnamed_bytes > 0 {
-            staged.put_unnamed(unnamed_bytes);
-        }
-        self.ranges.staged_bytes = staged.at as u32;
-        payload_bytes + u64::from(self.ranges.staged_bytes)
+        Ok(staged)
     }
 
     /// Copies what was put together to `out`, and forgets the ranges.
@@ -98,53 +120,81 @@ impl Thread {
 }
 
 /// The part of a record that has the ranges, while it is put together.
-struct Staged<'a> {
-    words: &'a mut [u64],
+#[derive(Default)]
+struct Staged {
+    words: &'static mut [u64],
     /// In bytes.
     at: usize,
     /// Room, in bytes.
     end: usize,
+    /// Bytes of ranges that there was no room for.
+    unnamed_bytes: u64,
 }
 
-impl Staged<'_> {
-    /// Appends a range. False: there is no room for it.
-    fn put(&mut self, range: Range) -> bool {
+impl Staged {
+    /// Whether `bytes` fit, and one more header, of what is missing.
+    fn has_room(&self, bytes: usize) -> bool {
+        self.at + bytes + RANGE_HEADER_BYTES <= self.end
+    }
+
+    /// Appends a range and its bytes.
+    fn put_inline(&mut self, range: Range) {
         let len = range.len() as usize;
-        // Room is left for one more header, of what is missing.
-        let span = RANGE_HEADER_BYTES + ((len + 7) & !7);
-        if self.at + span + RANGE_HEADER_BYTES > self.end {
-            return false;
+        let span = (len + 7) & !7;
+        if !self.has_room(RANGE_HEADER_BYTES + span) {
+            self.unnamed_bytes += range.len();
+            return;
         }
-        self.put_header(range, OBSERVED_INLINE);
-        let Some(data) = self.words.get_mut(self.at / 8..(self.at + span) / 8 - 2) else {
-            return false;
-        };
+        let data = self.at / 8 + RANGE_HEADER_BYTES / 8;
+        let Some(data) = self.words.get_mut(data..data + span / 8) else { return };
         if let Some(last) = data.last_mut() {
             *last = 0;
         }
-        // SAFETY: the range lies in the program's memory, and the words have its length.
-        unsafe {
-            ptr::copy_nonoverlapping(range.address as *const u8, data.as_mut_ptr().cast(), len);
+        // SAFETY: the words have the range's length, and nobody else uses them.
+        if unsafe { guarded::read(range.address, data.as_mut_ptr().cast(), len) } {
+            self.put_header(range, OBSERVED_INLINE);
+            self.at += span;
+        } else {
+            self.put_header(range, OBSERVED_NONE);
         }
-        self.at += span - RANGE_HEADER_BYTES;
-        true
+    }
+
+    /// Appends a range that is kept elsewhere, or not.
+    fn put_kept(&mut self, range: Range, kept: Kept) {
+        match kept {
+            Kept::Blob(name) => {
+                self.put_header(range, OBSERVED_BLOB);
+                self.put_words(name);
+            }
+            Kept::Inline | Kept::Unrecorded => self.put_header(range, OBSERVED_NONE),
+        }
+    }
+
+    fn put_unnamed(&mut self) {
+        if self.unnamed_bytes > 0 {
+            self.put_words([0, observation_word(OBSERVED_NONE, self.unnamed_bytes)]);
+        }
     }
 
     fn put_header(&mut self, range: Range, kind: u8) {
-        let word = observation_word(kind, range.len()) | u64::from(range.param_field()) << 48;
-        self.put_words([range.address, word]);
-    }
-
-    fn put_unnamed(&mut self, bytes: u64) {
-        if self.at + RANGE_HEADER_BYTES <= self.end {
-            self.put_words([0, observation_word(OBSERVED_NONE, bytes)]);
-        }
+        self.put_words([range.address, range.word(kind)]);
     }
 
     fn put_words(&mut self, words: [u64; 2]) {
         if let Some(out) = self.words.get_mut(self.at / 8..).and_then(|o| o.first_chunk_mut()) {
             *out = words;
-            self.at += RANGE_HEADER_BYTES;
+            self.at += size_of_val(&words);
         }
+    }
+}
+
+impl Source for Range {
+    fn size(&self) -> u64 {
+        self.len()
+    }
+
+    unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
+        // SAFETY: the caller has the bytes at `out`.
+        unsafe { guarded::read(self.address + from, out, len as usize) }
     }
 }

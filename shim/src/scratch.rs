@@ -1,12 +1,16 @@
 //! A thread's working memory for what a command reads or writes: the ranges that were named so far,
-//! and the part of the record that holds them.
+//! the part of the record that holds them, and a piece of a blob.
 //!
 //! Mapped when the thread first needs it, so that no command calls an allocator. The kernel wipes it
 //! in a forked child; pages that were never touched take no room.
 
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
+use gapii_protocol::atom::observation_word;
+
+use crate::blobs::PIECE_BYTES;
 use crate::errno::ErrnoGuard;
+use crate::mapping;
 
 /// Most ranges of one record.
 pub const RANGES_MAX: usize = 1 << 15;
@@ -28,6 +32,8 @@ pub struct Range {
 pub struct Scratch {
     pub ranges: [Range; RANGES_MAX],
     pub staged: [u64; STAGED_BYTES / 8],
+    /// Where a blob's bytes are hashed and sent from.
+    pub piece: [u64; PIECE_BYTES as usize / 8],
 }
 
 impl Range {
@@ -48,9 +54,15 @@ impl Range {
         self.word & ((1 << Self::LEN_BITS) - 1)
     }
 
+    /// The word that stands before the range in its record.
+    #[inline]
+    pub fn word(self, kind: u8) -> u64 {
+        observation_word(kind, self.len()) | self.word & !((1 << Self::LEN_BITS) - 1)
+    }
+
     /// Index of the parameter plus one; 0: none.
     #[inline]
-    pub fn param_field(self) -> u8 {
+    fn param_field(self) -> u8 {
         (self.word >> Self::LEN_BITS) as u8
     }
 
@@ -69,19 +81,7 @@ impl Scratch {
     #[cold]
     pub fn map() -> Option<NonNull<Scratch>> {
         let _errno = ErrnoGuard::new();
-        let bytes = size_of::<Scratch>();
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping of our own.
-        let memory = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
-        if memory == libc::MAP_FAILED {
-            return None;
-        }
-        // What a child inherits would only be copied for nothing. Where the kernel can't wipe, the
-        // child has a copy that nothing leads to.
-        // SAFETY: the whole mapping just made.
-        unsafe { libc::madvise(memory, bytes, libc::MADV_WIPEONFORK) };
-        NonNull::new(memory.cast())
+        Some(mapping::map(size_of::<Scratch>())?.cast())
     }
 
     /// Gives working memory back.
@@ -91,7 +91,7 @@ impl Scratch {
     pub unsafe fn unmap(scratch: *mut Scratch) {
         if !scratch.is_null() {
             // SAFETY: a mapping of that size.
-            unsafe { libc::munmap(scratch.cast(), size_of::<Scratch>()) };
+            unsafe { mapping::unmap(scratch.cast(), size_of::<Scratch>()) };
         }
     }
 }

@@ -4,7 +4,7 @@
 //! and every fast path misses on it.
 
 use core::ptr;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -36,8 +36,8 @@ pub struct Thread {
     ready: AtomicU64,
     /// What `ready` is set to when a command is done.
     pub idle: u64,
-    /// Observations larger than this travel in chunks, in bytes.
-    pub inline_max_bytes: u64,
+    /// Observations of this size are blobs, in bytes.
+    pub blob_min_bytes: u64,
     pub producer: Producer,
     /// 0: this memory was wiped, or the slot never used.
     tid: u32,
@@ -46,6 +46,8 @@ pub struct Thread {
     connection: *const Connection,
     gap: Gap,
     pub ranges: Ranges,
+    /// Bytes of a blob that go into one record, at most.
+    pub piece_bytes: u64,
     /// Null until it is needed.
     scratch: *mut Scratch,
 }
@@ -141,6 +143,20 @@ impl Thread {
         }
         // SAFETY: mapped until the thread retires, and this thread's alone.
         unsafe { self.scratch.as_mut() }
+    }
+
+    /// The connection that the thread records over.
+    pub fn connection(&self) -> Option<&'static Connection> {
+        // SAFETY: null, or what `claim` has noted; connections are leaked, never freed.
+        unsafe { self.connection.as_ref() }
+    }
+
+    /// Counts a record that is not made because what had to come before it is lost.
+    #[cold]
+    pub fn lose(&mut self, header: Header) {
+        if let Some(connection) = self.connection() {
+            self.leave_out(header, connection.counter.newest_stamp());
+        }
     }
 
     /// Counts a record that is not written.
@@ -269,7 +285,9 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         process::become_own_process();
     }
     let connection = process::connection()?;
-    if EPOCH.load(Relaxed) == NOT_CAPTURING {
+    // BEGIN: pairs with the release in capture::begin, so that this thread looks for blobs in the
+    // table of this capture.
+    if EPOCH.load(Acquire) == NOT_CAPTURING {
         return None;
     }
     // SAFETY: thread states stay mapped; this thread alone uses its own.
@@ -317,7 +335,8 @@ fn claim(connection: &'static Connection) -> Option<*mut Thread> {
     let thread = unsafe { &mut *state };
     thread.tid = tid;
     thread.connection = connection;
-    thread.inline_max_bytes = connection.inline_max_bytes;
+    thread.blob_min_bytes = connection.blob_min_bytes;
+    thread.piece_bytes = connection.piece_bytes;
     let (segment, counter, mode) = (&connection.segment, &connection.counter, &connection.mode);
     // SAFETY: the slot was just claimed; connections are never unmapped.
     let attached = unsafe { thread.producer.attach(segment, slot, counter, mode) };

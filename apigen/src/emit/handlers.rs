@@ -216,7 +216,7 @@ fn hooked_body(function: &Function) -> TokenStream {
 pub struct Parts {
     /// An expression of type `Option<Call>`.
     begin: TokenStream,
-    /// `let reads = …;` if anything is.
+    /// `let mut reads = …;` if anything is.
     reads: TokenStream,
     /// An expression that makes `call` an `Option<Entering>`.
     reserve: TokenStream,
@@ -252,8 +252,8 @@ impl Parts {
         } else {
             let padded = Literal::u16_unsuffixed(function.fixed_len.next_multiple_of(8));
             (
-                quote!(let reads = [#(#observed),*];),
-                quote!(call.reserve_observing(#enter_flags, #fixed, &reads)),
+                quote!(let mut reads = [#(#observed),*];),
+                quote!(call.reserve_observing(#enter_flags, #fixed, &mut reads)),
                 quote!(call.publish_observing(#padded, &reads)),
             )
         };
@@ -290,11 +290,11 @@ fn leave(function: &Function) -> TokenStream {
         observed.push(quote!(observe::c_string(result)));
     }
     if observed.is_empty() {
-        return quote!(call.leave(#id, #flags, #result, &[]););
+        return quote!(call.leave(#id, #flags, #result, &mut []););
     }
     quote! {
-        let writes = [#(#observed),*];
-        call.leave(#id, #flags, #result, &writes);
+        let mut writes = [#(#observed),*];
+        call.leave(#id, #flags, #result, &mut writes);
     }
 }
 

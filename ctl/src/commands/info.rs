@@ -49,6 +49,13 @@ fn describe(info: &TraceInfo) -> String {
             DecimalBytes(info.file_bytes),
             counted(info.blocks, "block")
         ),
+        format!(
+            "memory     {} observed; {} of {}, {} saved",
+            DecimalBytes(info.memory.totals.observed_bytes),
+            counted(info.memory.totals.blobs, "blob"),
+            DecimalBytes(info.memory.totals.blob_bytes),
+            DecimalBytes(info.memory.saved_bytes),
+        ),
         format!("apis       {}", info.apis.join(", ")),
         format!(
             "begins     {}",

@@ -1,6 +1,7 @@
 //! The commands, one module each: its flags and what it does.
 
 pub mod apps;
+pub mod blob;
 pub mod completions;
 pub mod doctor;
 pub mod dump;

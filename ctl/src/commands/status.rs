@@ -60,6 +60,7 @@ fn from_page(page: &StatusPage) -> StatusInfo {
             calls: page.calls,
             records: page.records,
             raw_bytes: page.raw_bytes,
+            blob_bytes: page.blob_bytes,
             file_bytes: page.file_bytes,
             lost: Lost { calls: page.lost_calls, bytes: page.lost_bytes },
             waits: page.waits,
@@ -82,10 +83,11 @@ fn describe(info: &StatusInfo, asked: bool) -> String {
     // Writing to a string can't fail.
     let _ = writeln!(
         text,
-        "\n\nrecorded   {}, {}, {} in {}\nwaits      {} ({:.1?})\nlost       {} ({})",
+        "\n\nrecorded   {}, {}, {} ({} of it memory) in {}\nwaits      {} ({:.1?})\nlost       {} ({})",
         counted(totals.frames, "frame"),
         counted(totals.calls, "command"),
         DecimalBytes(totals.raw_bytes),
+        DecimalBytes(totals.blob_bytes),
         DecimalBytes(totals.file_bytes),
         HumanCount(totals.waits),
         Duration::from_nanos(totals.wait_ns),

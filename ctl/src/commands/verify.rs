@@ -45,14 +45,18 @@ fn describe(found: &Verification) -> String {
     if unlisted > 0 {
         text.push_str(&format!("and {} more\n", counted(unlisted, "problem")));
     }
+    for warning in &found.warnings {
+        text.push_str(&format!("warning: {warning}\n"));
+    }
     let checked = &found.checked;
     text.push_str(&format!(
-        "checked {}, {}, {}, {} of {}; {} produced, {} lost\n",
+        "checked {}, {}, {}, {} of {}, {}; {} produced, {} lost\n",
         counted(checked.blocks, "block"),
         counted(checked.frames, "frame"),
         counted(checked.calls, "command"),
         counted(checked.records, "record"),
         counted(checked.threads, "thread"),
+        counted(checked.memory.blobs, "blob"),
         counted(checked.produced, "record"),
         counted(checked.lost, "record"),
     ));

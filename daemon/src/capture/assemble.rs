@@ -130,6 +130,7 @@ pub struct Assembler {
     calls: u64,
     records: u64,
     raw_bytes: u64,
+    blob_bytes: u64,
 }
 
 impl Assembler {
@@ -150,6 +151,7 @@ impl Assembler {
             calls: 0,
             records: 0,
             raw_bytes: 0,
+            blob_bytes: 0,
         }
     }
 
@@ -236,6 +238,11 @@ impl Assembler {
     /// Bytes of stream, the open block included.
     pub fn raw_bytes(&self) -> u64 {
         self.raw_bytes + self.block.raw.len() as u64
+    }
+
+    /// Bytes of blobs among them.
+    pub fn blob_bytes(&self) -> u64 {
+        self.blob_bytes
     }
 
     /// When the open block was opened; none is open without one.
@@ -422,7 +429,8 @@ impl Assembler {
                 let member = self.rings[ring.0 as usize].member;
                 self.members[member.0 as usize].ended = Some(ended);
             }
-            Meta::Chunk(_) | Meta::Unknown(_) => {}
+            Meta::Blob(piece) => self.blob_bytes += piece.bytes.len() as u64,
+            Meta::Unknown(_) => {}
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }
         Ok(())

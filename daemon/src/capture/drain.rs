@@ -549,6 +549,7 @@ impl Drain {
             (&progress.calls, self.assembler.calls()),
             (&progress.records, self.assembler.records()),
             (&progress.raw_bytes, self.assembler.raw_bytes()),
+            (&progress.blob_bytes, self.assembler.blob_bytes()),
             (&progress.lost_calls, lost.calls),
             (&progress.lost_bytes, lost.bytes),
             (&progress.waits, waits),

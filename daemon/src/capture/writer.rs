@@ -7,11 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
+use gapii_protocol::atom::{BLOB, META_FIRST, SWITCH_THREAD};
 use gapii_protocol::control::{self, InFlight, Summary};
+use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;
 use gapii_protocol::trace::footer::Totals;
-use gapii_protocol::trace::meta;
-use gapii_protocol::trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
+use gapii_protocol::trace::meta::{self, Meta};
+use gapii_protocol::trace::record::Records;
+use gapii_protocol::trace::{
+    BlockEncoder, BlockEntry, Description, Footer, TraceHeader, TraceIndex,
+};
 use gapii_ringbuf::CounterMap;
 
 use crate::capture::assemble::{Block, RingKey};
@@ -75,6 +80,9 @@ impl Written {
             threads: threads.len() as u64,
             processes: processes.len() as u64,
             raw_bytes: totals.raw_bytes,
+            blobs: totals.memory.blobs,
+            blob_bytes: totals.memory.blob_bytes,
+            saved_bytes: totals.memory.saved_bytes(),
             file_bytes: self.file_bytes,
             lost: control::Lost { calls: lost.calls, bytes: lost.bytes },
             waits: self.waits,
@@ -88,6 +96,8 @@ impl Written {
 
 /// Ends of frames that an index lists; a longer trace has no index.
 const FRAME_ENDS_MAX: usize = 4 << 20;
+/// Room for blobs in an index; where more are sent, it lists none and readers look for them.
+const BLOB_ENTRIES_MAX: usize = BLOBS_MAX;
 
 /// Writes one trace.
 pub struct Writer {
@@ -100,6 +110,10 @@ pub struct Writer {
     records: Vec<u64>,
     /// Ends of frames in the file, per process of the trace.
     frames: Vec<u64>,
+    collector: Collector,
+    /// The blobs in the file, in order. One that was sent twice is there twice.
+    blobs: Vec<BlobEntry>,
+    lists_blobs: bool,
     error: Option<OutputError>,
     progress: Arc<Progress>,
     counter: Arc<CounterMap>,
@@ -120,6 +134,9 @@ impl Writer {
             totals: Totals::default(),
             records: Vec::new(),
             frames: Vec::new(),
+            collector: Collector::default(),
+            blobs: Vec::new(),
+            lists_blobs: true,
             error: None,
             progress,
             counter,
@@ -179,6 +196,7 @@ impl Writer {
                 self.index.push_frame_end(process, frame);
             }
         }
+        self.look_through(&block.raw);
         let compressed_len = self.frame.len() as u32;
         self.index.push_block(BlockEntry {
             file_offset: self.output.len() - u64::from(compressed_len),
@@ -198,6 +216,45 @@ impl Writer {
         self.totals.compressed_bytes += u64::from(compressed_len);
         // Relaxed: a number for people.
         self.progress.file_bytes.store(self.output.len(), Ordering::Relaxed);
+    }
+
+    /// Finds the blobs in a block that is in the file, by their bytes, and counts what its commands
+    /// observed. An application may claim what it likes of them: here it is only counted.
+    fn look_through(&mut self, raw: &[u8]) {
+        let block = self.index.blocks.len() as u32;
+        let description = Description::built_in();
+        let mut thread = 0;
+        for record in Records::new(raw).map_while(Result::ok) {
+            let id = record.header.id();
+            if id < META_FIRST {
+                if let Some(function) = description.function(id) {
+                    self.totals.memory.command(function, record.header, record.payload, |_, _| {});
+                }
+                continue;
+            }
+            if !matches!(id, BLOB | SWITCH_THREAD) {
+                continue;
+            }
+            match Meta::decode(id, record.payload) {
+                Ok(Meta::SwitchThread(switch)) => thread = switch.thread,
+                Ok(Meta::Blob(piece)) => {
+                    let place = (block, record.start as u32);
+                    if let Some(blob) = self.collector.piece(thread, place, &piece) {
+                        self.totals.memory.blob(blob.size);
+                        self.remember(blob);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn remember(&mut self, blob: BlobEntry) {
+        if self.blobs.len() < BLOB_ENTRIES_MAX {
+            self.blobs.push(blob);
+        } else {
+            self.lists_blobs = false;
+        }
     }
 
     fn note(&mut self, written: Result<(), OutputError>) {
@@ -259,6 +316,9 @@ impl Writer {
     /// Writes index and footer; the footer alone where both don't fit.
     fn write_tables(&mut self, footer: &Footer) -> Result<(), OutputError> {
         let mut indexed = Ok(None);
+        if self.lists_blobs {
+            self.index.list_blobs(std::mem::take(&mut self.blobs));
+        }
         if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
             let offset = self.output.len();
             indexed = self.output.write(&self.index.encode()).map(|()| Some(offset));

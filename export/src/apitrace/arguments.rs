@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Description, Group, Kind, Repr, Type};
-use gapii_protocol::trace::value::{Observation, Value};
+use gapii_protocol::trace::value::Value;
 
 use super::values::{Names, Values};
 
@@ -23,17 +23,17 @@ pub struct Arguments<'a, W> {
 const BYTE: Type = Type { repr: Some(Repr::U8), kind: Kind::Number };
 
 impl<W: Write> Arguments<'_, W> {
-    /// A value of type `ty`, or the memory it points at.
+    /// A value of type `ty`, or the memory it points at, as far as that was observed.
     pub fn write(
         &mut self,
         ty: Type,
         element: Option<Type>,
         value: Value,
-        observation: Observation<'_>,
+        bytes: Option<&[u8]>,
     ) -> io::Result<()> {
-        match observation {
-            Observation::Bytes(bytes) => self.memory(ty.kind, element, bytes),
-            Observation::None | Observation::Missing { .. } => self.scalar(ty, value),
+        match bytes {
+            Some(bytes) => self.memory(ty.kind, element, bytes),
+            None => self.scalar(ty, value),
         }
     }
 

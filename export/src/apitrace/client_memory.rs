@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use gapii_protocol::trace::Command;
-use gapii_protocol::trace::value::{Observation, Value};
+use gapii_protocol::trace::value::Value;
 
 use super::arguments::argument;
 use super::ranges::Range;
@@ -332,12 +332,10 @@ fn element_bytes(ty: u64, components: u64) -> u64 {
 
 /// The names in the array of a `glDelete*`.
 fn names_in<'a>(command: &Command<'a>) -> impl Iterator<Item = u64> + use<'a> {
-    let arrays = command.args().filter_map(|arg| match arg.observation {
-        Observation::Bytes(bytes) => Some(bytes),
-        _ => None,
-    });
+    let command = *command;
+    let arrays = command.args().filter_map(move |arg| command.bytes_of(arg.observation));
     arrays.flat_map(|bytes| {
         let (names, _) = bytes.as_chunks::<4>();
-        names.iter().map(|name| u64::from(u32::from_le_bytes(*name)))
+        names.iter().map(|name| u64::from(u32::from_le_bytes(*name))).collect::<Vec<_>>()
     })
 }

@@ -285,13 +285,19 @@ impl<W: Write> Exporter<W> {
                     arg.param.ty,
                     arg.param.element,
                     arg.value,
-                    arg.observation,
+                    command.bytes_of(arg.observation).as_deref(),
                 )?;
             }
         }
         if let Some((value, text)) = command.result() {
             self.calls.result()?;
-            self.arguments(command, function).write(function.result, None, value, text)?;
+            let text = command.bytes_of(text);
+            self.arguments(command, function).write(
+                function.result,
+                None,
+                value,
+                text.as_deref(),
+            )?;
         }
         self.calls.end()
     }
@@ -313,7 +319,8 @@ impl<W: Write> Exporter<W> {
             ranges.iter().copied().filter(|range| range.param == Some(index)).collect();
         if of_it.is_empty() {
             let mut arguments = self.arguments(command, function);
-            return arguments.write(ty, element, arg.value, arg.observation);
+            let bytes = command.bytes_of(arg.observation);
+            return arguments.write(ty, element, arg.value, bytes.as_deref());
         }
         let Some(span) = Span::new(address, &of_it) else {
             self.summary.unexpressed += 1;

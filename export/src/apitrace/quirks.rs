@@ -96,7 +96,8 @@ impl Surfaces {
 fn pbuffer_size(command: &Command<'_>) -> Size {
     let mut size = Size::default();
     let list = command.args().find(|arg| arg.param.name == "attrib_list");
-    let Some(Observation::Bytes(list)) = list.map(|arg| arg.observation) else { return size };
+    let list = list.and_then(|arg| command.bytes_of(arg.observation));
+    let Some(list) = list else { return size };
     let (words, _) = list.as_chunks::<4>();
     let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
     for pair in words.chunks_exact(2).take_while(|pair| pair[0] != NONE) {

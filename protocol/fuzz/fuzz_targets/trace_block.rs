@@ -6,6 +6,7 @@ use std::io;
 use std::sync::OnceLock;
 
 use gapii_protocol::trace::assembler::{Advance, Assembler, Limits};
+use gapii_protocol::trace::blobs::NoBlobs;
 use gapii_protocol::trace::census::Census;
 use gapii_protocol::trace::{Description, TraceHeader, TraceReader, json};
 use libfuzzer_sys::fuzz_target;
@@ -42,7 +43,7 @@ fn drain(assembler: &mut Assembler) {
     loop {
         match assembler.advance() {
             Ok(Advance::Command) => {
-                let command = assembler.command(description());
+                let command = assembler.command(description(), &NoBlobs);
                 json::write_line(&command, &mut io::sink()).expect("sinks take all");
             }
             Ok(Advance::NeedsBlock | Advance::Done) => return,

@@ -1,5 +1,5 @@
-//! Makes commands of records: pairs enter with leave, gathers observations that came in pieces, and
-//! puts commands in the order in which they take effect.
+//! Makes commands of records: pairs enter with leave, and puts commands in the order in which they
+//! take effect.
 //!
 //! A command is handed out when its leave record has been seen, and no command before those that
 //! took effect earlier. What has to wait is held within limits; nothing is held by a thread that
@@ -7,12 +7,12 @@
 
 use std::collections::VecDeque;
 
-use super::command::Command;
+use super::blobs::BlobSource;
+use super::command::{Blobs, Command};
 use super::description::Description;
-use super::meta::{Chunk, InFlight, Meta};
+use super::meta::InFlight;
 use super::record::{Located, RecordError, locate};
 use super::tracker::{Place, TrackError, Tracker};
-use super::value::Gathered;
 use crate::atom::{EFFECT, LEAVE, LEAVES, META_FIRST};
 
 /// How much an [`Assembler`] holds of commands that are not complete.
@@ -20,7 +20,7 @@ use crate::atom::{EFFECT, LEAVE, LEAVES, META_FIRST};
 pub struct Limits {
     /// Commands that wait for an earlier one.
     pub held_commands: usize,
-    /// Bytes of records and observations, those of the block being read not counted.
+    /// Bytes of records, those of the block being read not counted.
     pub held_bytes: usize,
 }
 
@@ -39,8 +39,8 @@ pub struct Anomalies {
     pub missing_leaves: u64,
     /// Commands handed out without their leave record because too much waited for it.
     pub late_leaves: u64,
-    /// Observations of which a piece is missing or that exceeded the limits.
-    pub broken_observations: u64,
+    /// Records that exceeded the limits before their command was complete.
+    pub dropped_records: u64,
 }
 
 /// Why a block's content is not a stream.
@@ -69,7 +69,8 @@ pub struct Assembler {
     tracker: Tracker,
     raw: Vec<u8>,
     at: usize,
-    lanes: Vec<Lane>,
+    /// By thread.
+    lanes: Vec<Open>,
     /// In order of effect.
     queue: VecDeque<Held>,
     /// Commands that have left `queue` at its front, ever.
@@ -81,13 +82,6 @@ pub struct Assembler {
     held_bytes: usize,
     finished: bool,
     anomalies: Anomalies,
-}
-
-/// A thread's command that is not complete, and the pieces for its next record.
-#[derive(Default)]
-struct Lane {
-    open: Open,
-    gathered: Vec<Gathered>,
 }
 
 /// A thread's last command.
@@ -123,8 +117,6 @@ struct Held {
     vacant: bool,
     enter: Span,
     leave: Span,
-    gathered_in: Vec<Gathered>,
-    gathered_out: Vec<Gathered>,
 }
 
 /// Bytes of a record's payload.
@@ -184,7 +176,7 @@ impl Assembler {
             return;
         }
         for index in 0..self.lanes.len() {
-            match std::mem::take(&mut self.lanes[index].open) {
+            match std::mem::take(&mut self.lanes[index]) {
                 Open::Entered(held) => self.aside.push_back(Held { in_flight: true, ..*held }),
                 Open::Queued(place) => self.set_aside(place, true),
                 Open::Suspect(place) => self.set_aside(place, self.tracker.end().is_some()),
@@ -233,8 +225,12 @@ impl Assembler {
         }
     }
 
-    /// The command that [`Self::advance`] came to.
-    pub fn command<'a>(&'a self, description: &'a Description) -> Command<'a> {
+    /// The command that [`Self::advance`] came to; `blobs` has what it refers to.
+    pub fn command<'a>(
+        &'a self,
+        description: &'a Description,
+        blobs: &'a dyn BlobSource,
+    ) -> Command<'a> {
         let held = &self.current;
         let process = self.tracker.process_at(held.process);
         let thread = self.tracker.thread_at(held.thread);
@@ -253,9 +249,8 @@ impl Assembler {
             function: description.function(held.id),
             description,
             enter: held.enter.bytes(&self.raw),
-            gathered_in: &held.gathered_in,
             leave: held.leave.bytes(&self.raw),
-            gathered_out: &held.gathered_out,
+            blobs: Blobs(blobs),
         }
     }
 
@@ -289,7 +284,7 @@ impl Assembler {
         }
         let place = self.tracker.command(record.header, record.stamp).map_err(tracked)?;
         if self.lanes.len() <= place.thread as usize {
-            self.lanes.resize_with(place.thread as usize + 1, Lane::default);
+            self.lanes.resize_with(place.thread as usize + 1, Open::default);
         }
         let held = if record.header.flags() & LEAVE != 0 {
             self.leave(&record, place)
@@ -307,11 +302,9 @@ impl Assembler {
     }
 
     fn enter(&mut self, record: &Located, place: Place) -> Option<Held> {
-        let lane = &mut self.lanes[place.thread as usize];
-        if !matches!(lane.open, Open::None) {
+        if !matches!(self.lanes[place.thread as usize], Open::None) {
             self.abandon(place.thread);
         }
-        let lane = &mut self.lanes[place.thread as usize];
         let mut held = Held {
             seq: place.seq,
             enter_stamp: Some(place.stamp),
@@ -322,62 +315,53 @@ impl Assembler {
             id: record.header.id(),
             ready: true,
             enter: Span::of(record),
-            gathered_in: std::mem::take(&mut lane.gathered),
             ..Held::default()
         };
         let flags = record.header.flags();
         if flags & LEAVES == 0 {
             if !self.ends_in_flight.is_empty() && self.is_suspect(&held) {
                 held.ready = false;
-                self.lanes[place.thread as usize].open = Open::Suspect(self.next_place());
+                self.lanes[place.thread as usize] = Open::Suspect(self.next_place());
             }
             return Some(held);
         }
         held.ready = false;
         if flags & EFFECT != 0 {
-            self.lanes[place.thread as usize].open = Open::Queued(self.next_place());
+            self.lanes[place.thread as usize] = Open::Queued(self.next_place());
             return Some(held);
         }
-        self.lanes[place.thread as usize].open = Open::Entered(Box::new(held));
+        self.lanes[place.thread as usize] = Open::Entered(Box::new(held));
         None
     }
 
     fn leave(&mut self, record: &Located, place: Place) -> Option<Held> {
-        let lane = &mut self.lanes[place.thread as usize];
-        let gathered = std::mem::take(&mut lane.gathered);
-        match std::mem::take(&mut lane.open) {
+        match std::mem::take(&mut self.lanes[place.thread as usize]) {
             Open::Entered(held) if held.id == record.header.id() => {
                 let mut held = *held;
                 (held.seq, held.frame) = (place.seq, place.frame);
-                held.complete(record, place, gathered);
+                held.complete(record, place);
                 Some(held)
             }
             Open::Queued(at) if self.queued(at).is_some_and(|h| h.id == record.header.id()) => {
                 if let Some(held) = self.queued(at) {
-                    held.complete(record, place, gathered);
+                    held.complete(record, place);
                 }
                 None
             }
-            Open::Aside => {
-                self.release(&gathered);
-                None
-            }
+            Open::Aside => None,
             other => {
-                self.lanes[place.thread as usize].open = other;
-                self.orphan(record, place, gathered)
+                self.lanes[place.thread as usize] = other;
+                self.orphan(record, place)
             }
         }
     }
 
     /// A leave record whose enter record was not read: a command if it took effect here.
     #[cold]
-    fn orphan(&mut self, record: &Located, place: Place, gathered: Vec<Gathered>) -> Option<Held> {
+    fn orphan(&mut self, record: &Located, place: Place) -> Option<Held> {
         self.anomalies.orphan_leaves += 1;
         self.abandon(place.thread);
-        if place.seq.is_none() {
-            self.release(&gathered);
-            return None;
-        }
+        place.seq?;
         let mut held = Held {
             seq: place.seq,
             context: place.context,
@@ -387,13 +371,13 @@ impl Assembler {
             id: record.header.id(),
             ..Held::default()
         };
-        held.complete(record, place, gathered);
+        held.complete(record, place);
         Some(held)
     }
 
     /// The thread goes on: its open command will have no leave record.
     fn abandon(&mut self, thread: u32) {
-        match std::mem::take(&mut self.lanes[thread as usize].open) {
+        match std::mem::take(&mut self.lanes[thread as usize]) {
             Open::None => {}
             Open::Suspect(place) => {
                 if let Some(held) = self.queued(place) {
@@ -421,16 +405,7 @@ impl Assembler {
 
     fn meta(&mut self, record: &Located) -> Result<(), StreamError> {
         let payload = &self.raw[record.payload_start..record.payload_end];
-        let meta = self.tracker.meta(record.header, record.stamp, payload).map_err(tracked)?;
-        let Meta::Chunk(chunk) = meta else { return Ok(()) };
-        let Some(thread) = self.tracker.current() else { return Ok(()) };
-        if self.lanes.len() <= thread as usize {
-            self.lanes.resize_with(thread as usize + 1, Lane::default);
-        }
-        let gathered = &mut self.lanes[thread as usize].gathered;
-        if !gather(gathered, &chunk, &mut self.held_bytes, self.limits.held_bytes) {
-            self.anomalies.broken_observations += 1;
-        }
+        self.tracker.meta(record.header, record.stamp, payload).map_err(tracked)?;
         Ok(())
     }
 
@@ -477,7 +452,7 @@ impl Assembler {
             return;
         }
         let thread = front.thread;
-        self.lanes[thread as usize].open = Open::Aside;
+        self.lanes[thread as usize] = Open::Aside;
         match self.ended_in_flight(thread) {
             Some(_) => self.set_aside(self.popped, true),
             None => self.anomalies.late_leaves += 1,
@@ -496,7 +471,7 @@ impl Assembler {
 
     /// Copies what is held of the block that is about to go.
     fn own_held(&mut self) {
-        let entered = self.lanes.iter_mut().filter_map(|lane| match &mut lane.open {
+        let entered = self.lanes.iter_mut().filter_map(|lane| match lane {
             Open::Entered(held) => Some(held.as_mut()),
             _ => None,
         });
@@ -505,7 +480,7 @@ impl Assembler {
                 let Span::Block { start, end } = *span else { continue };
                 let len = (end - start) as usize;
                 if self.held_bytes + len > self.limits.held_bytes {
-                    self.anomalies.broken_observations += 1;
+                    self.anomalies.dropped_records += 1;
                     *span = Span::None;
                     continue;
                 }
@@ -522,21 +497,13 @@ impl Assembler {
             _ => 0,
         });
         self.held_bytes = self.held_bytes.saturating_sub(own[0] + own[1]);
-        self.release(&held.gathered_in);
-        self.release(&held.gathered_out);
-    }
-
-    fn release(&mut self, gathered: &[Gathered]) {
-        let bytes: usize = gathered.iter().map(|whole| whole.bytes.len() + GATHERED_BYTES).sum();
-        self.held_bytes = self.held_bytes.saturating_sub(bytes);
     }
 }
 
 impl Held {
-    fn complete(&mut self, record: &Located, place: Place, gathered: Vec<Gathered>) {
+    fn complete(&mut self, record: &Located, place: Place) {
         self.leave_stamp = Some(place.stamp);
         self.leave = Span::of(record);
-        self.gathered_out = gathered;
         self.ready = true;
     }
 }
@@ -553,34 +520,6 @@ impl Span {
             Self::Own(bytes) => Some(bytes),
         }
     }
-}
-
-/// What an observation counts for besides its bytes.
-const GATHERED_BYTES: usize = size_of::<Gathered>();
-
-/// Adds a piece to the observations of a thread's next record. Returns false when that leaves one
-/// incomplete: the piece does not continue it, or `held` would exceed `limit`.
-fn gather(all: &mut Vec<Gathered>, chunk: &Chunk<'_>, held: &mut usize, limit: usize) -> bool {
-    if chunk.offset == 0 || all.is_empty() {
-        if *held + GATHERED_BYTES > limit {
-            return false;
-        }
-        *held += GATHERED_BYTES;
-        all.push(Gathered { total: chunk.total, bytes: Vec::new(), broken: chunk.offset != 0 });
-    }
-    let Some(last) = all.last_mut() else { return false };
-    let len = last.bytes.len() + chunk.bytes.len();
-    let continues = last.bytes.len() as u64 == chunk.offset && last.total == chunk.total;
-    let fits = len as u64 <= last.total && *held + chunk.bytes.len() <= limit;
-    if !last.broken && continues && fits {
-        last.bytes.extend_from_slice(chunk.bytes);
-        *held += chunk.bytes.len();
-        return true;
-    }
-    *held -= last.bytes.len();
-    last.bytes = Vec::new();
-    last.broken = true;
-    false
 }
 
 fn tracked(why: TrackError) -> StreamError {

@@ -1,12 +1,15 @@
 //! Counts what blocks hold, record by record, and notes where they contradict each other.
 //!
-//! Looks at no arguments and pairs no records; that is the assembler's.
+//! Looks at no arguments and pairs no records; that is the assembler's. Holds no memory that was
+//! observed, only its names.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
+use super::blobs::{BLOBS_MAX, BlobEntry, BlobName, Collector, MemoryTotals};
 use super::description::Description;
 use super::index::FrameEnd;
-use super::meta::{Block, Meta};
+use super::meta::{Blob, Block, Meta};
 use super::record::{Record, Records};
 use super::tracker::{TrackError, Tracker};
 use super::verify::{Problem, ProblemKind};
@@ -28,6 +31,14 @@ pub struct Census {
     /// Function ids that occur, and how many enter records each has.
     pub functions: BTreeMap<u16, u64>,
     pub problems: Vec<Problem>,
+    /// What the records say of memory.
+    pub memory: MemoryTotals,
+    /// References to blobs that do not come before them, and their bytes.
+    pub missing_references: u64,
+    pub missing_bytes: u64,
+    collector: Collector,
+    /// Blobs so far: where each begins and how long it is.
+    blobs: HashMap<BlobName, BlobEntry>,
 }
 
 /// What the blocks so far hold of a thread.
@@ -79,10 +90,18 @@ impl Census {
         if record.header.flags() & LEAVE == 0 {
             *self.functions.entry(record.header.id()).or_default() += 1;
         }
-        if description.function(record.header.id()).is_none() {
+        let Some(function) = description.function(record.header.id()) else {
             let message = format!("function {} is not described", record.header.id());
             self.problem(ProblemKind::Structure, message);
-        }
+            return Ok(());
+        };
+        let Self { memory, blobs, missing_references, missing_bytes, .. } = self;
+        memory.command(function, record.header, record.payload, |name, size| {
+            if blobs.get(&name).is_none_or(|blob| blob.size != size) {
+                *missing_references += 1;
+                *missing_bytes = missing_bytes.saturating_add(size);
+            }
+        });
         Ok(())
     }
 
@@ -92,8 +111,10 @@ impl Census {
         let meta = self.tracker.meta(record.header, record.stamp, record.payload)?;
         match meta {
             Meta::Block(block) => self.block_record(record, block, seq),
-            Meta::Thread(_) | Meta::Context(_) | Meta::Chunk(_) | Meta::CaptureEnd(_) => {
+            Meta::Thread(_) | Meta::Context(_) | Meta::CaptureEnd(_) => self.count_current_thread(),
+            Meta::Blob(piece) => {
                 self.count_current_thread();
+                self.blob(record.start, &piece);
             }
             Meta::Gap(gap) => {
                 self.count_current_thread();
@@ -107,6 +128,24 @@ impl Census {
             _ => {}
         }
         Ok(())
+    }
+
+    fn blob(&mut self, start: usize, piece: &Blob<'_>) {
+        let Some(thread) = self.tracker.current() else { return };
+        let place = (self.blocks as u32, start as u32);
+        let Some(whole) = self.collector.piece(thread, place, piece) else { return };
+        self.memory.blob(whole.size);
+        let known = self.blobs.len();
+        if let Entry::Vacant(entry) = self.blobs.entry(whole.name)
+            && known < BLOBS_MAX
+        {
+            entry.insert(whole);
+        }
+    }
+
+    /// The blobs so far, each where it begins first.
+    pub fn blobs(&self) -> impl ExactSizeIterator<Item = &BlobEntry> {
+        self.blobs.values()
     }
 
     fn block_record(&mut self, record: &Record<'_>, block: Block, seq: u64) {

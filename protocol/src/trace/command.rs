@@ -1,7 +1,11 @@
 //! A command of a trace: its place in the order, and its arguments and results on demand.
 
+use std::borrow::Cow;
+use std::fmt;
+
+use super::blobs::{BlobSource, slots};
 use super::description::{Description, Function, Kind};
-use super::value::{Arg, Args, Gathered, Observation, Value, result_text};
+use super::value::{Arg, Args, Observation, Range, Ranges, Value, result_text};
 
 /// A command, borrowed from the reader until its next one.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +35,18 @@ pub struct Command<'a> {
     pub function: Option<&'a Function>,
     pub(crate) description: &'a Description,
     pub(crate) enter: Option<&'a [u8]>,
-    pub(crate) gathered_in: &'a [Gathered],
     pub(crate) leave: Option<&'a [u8]>,
-    pub(crate) gathered_out: &'a [Gathered],
+    pub(crate) blobs: Blobs<'a>,
+}
+
+/// Where the blobs are that a command refers to.
+#[derive(Clone, Copy)]
+pub(crate) struct Blobs<'a>(pub &'a dyn BlobSource);
+
+impl fmt::Debug for Blobs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Blobs")
+    }
 }
 
 impl<'a> Command<'a> {
@@ -44,12 +57,47 @@ impl<'a> Command<'a> {
 
     /// Its arguments; none where the enter record is not in what was read.
     pub fn args(&self) -> impl Iterator<Item = Arg<'a>> + use<'a> {
-        let leave = self.leave.map(|leave| (leave, self.gathered_out));
-        let (enter, gathered) = (self.enter, self.gathered_in);
+        let (enter, leave) = (self.enter, self.leave);
         let function = self.function.filter(|_| enter.is_some());
-        function
-            .into_iter()
-            .flat_map(move |f| Args::new(f, enter.unwrap_or_default(), gathered, leave))
+        function.into_iter().flat_map(move |f| Args::new(f, enter.unwrap_or_default(), leave))
+    }
+
+    /// The memory it read beyond what its arguments say by themselves.
+    pub fn ranges_read(&self) -> Ranges<'a> {
+        match (self.function, self.enter) {
+            (Some(function), Some(enter)) => {
+                Ranges::of(enter, function.fixed_len as usize, slots(function, false))
+            }
+            _ => Ranges::of(&[], 0, 0),
+        }
+    }
+
+    /// The memory it wrote beyond what its arguments say by themselves.
+    pub fn ranges_written(&self) -> Ranges<'a> {
+        match (self.function, self.leave) {
+            (Some(function), Some(leave)) => {
+                Ranges::of(leave, function.result_len(), slots(function, true))
+            }
+            _ => Ranges::of(&[], 0, 0),
+        }
+    }
+
+    /// The name of the parameter that a range belongs to.
+    pub fn param_of(&self, range: &Range<'_>) -> Option<&'a str> {
+        let param = self.function?.params.get(usize::from(range.param?))?;
+        Some(&param.name)
+    }
+
+    /// The bytes of an observation of this command; a blob is read from the trace. `None` where
+    /// there are none, or not in the trace.
+    pub fn bytes_of(&self, observation: Observation<'a>) -> Option<Cow<'a, [u8]>> {
+        match observation {
+            Observation::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
+            Observation::Blob { name, size } => self.blobs.0.bytes(name, size).map(Cow::Owned),
+            Observation::None | Observation::Unrecorded { .. } | Observation::Missing { .. } => {
+                None
+            }
+        }
     }
 
     /// What it returned, and the text that points at if it is text. `None` for a command that
@@ -58,7 +106,7 @@ impl<'a> Command<'a> {
         let function = self.function.filter(|function| !function.result.is_void())?;
         let leave = self.leave?;
         let text = match function.result.kind {
-            Kind::String => result_text(function, leave, self.gathered_out),
+            Kind::String => result_text(function, leave),
             _ => Observation::None,
         };
         Some((Value::read(function.result, leave, 0), text))

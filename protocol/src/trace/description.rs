@@ -146,6 +146,13 @@ impl Description {
     }
 }
 
+impl Function {
+    /// Bytes of the leave payload before observations, padding not counted.
+    pub fn result_len(&self) -> usize {
+        usize::from(self.result.repr.map_or(8, Repr::size))
+    }
+}
+
 impl Group {
     pub fn name_of(&self, value: u64) -> Option<&str> {
         let at = self.values.binary_search_by_key(&value, |entry| entry.0).ok()?;

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::blobs::MemoryTotals;
 use super::frame::{FrameKind, NO_INDEX, Trailer, encode_frame};
 use super::index::{TableError, decode_table};
 use super::meta::{EndReason, InFlight};
@@ -50,6 +51,7 @@ pub struct Totals {
     /// Bytes of all blocks before and after compression.
     pub raw_bytes: u64,
     pub compressed_bytes: u64,
+    pub memory: MemoryTotals,
 }
 
 /// What the stream does not hold.

@@ -16,7 +16,7 @@
 use std::ops::RangeInclusive;
 
 /// Format versions this code reads; it writes the last of them.
-pub const FORMAT_VERSIONS: RangeInclusive<u32> = 1..=1;
+pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=2;
 /// First word of a zstd data frame.
 pub const DATA_MAGIC: u32 = 0xFD2F_B528;
 /// First words of skippable frames, ours and others'.

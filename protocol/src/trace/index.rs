@@ -1,9 +1,11 @@
-//! The index of a trace file: where each block is and in which block each frame ends.
+//! The index of a trace file: where each block is, in which block each frame ends, and where blobs
+//! begin.
 //!
 //! A convenience: a file without one is read from its beginning.
 
 use serde::{Deserialize, Serialize};
 
+use super::blobs::{BlobEntry, entry_bytes};
 use super::frame::{FrameError, FrameKind, decode_frame, encode_frame};
 
 /// Longest index frame a reader takes, in bytes.
@@ -16,6 +18,9 @@ pub struct TraceIndex {
     /// In the order of the stream.
     #[serde(default)]
     pub frame_ends: Vec<FrameEnd>,
+    /// By name, and of each name the first. `None` where there are too many to list.
+    #[serde(default, with = "entry_bytes", skip_serializing_if = "Option::is_none")]
+    pub blobs: Option<Vec<BlobEntry>>,
 }
 
 /// Where a block is and what it holds.
@@ -63,6 +68,13 @@ impl TraceIndex {
     pub fn push_frame_end(&mut self, process: u32, frame: u64) {
         let block = self.blocks.len() as u32;
         self.frame_ends.push(FrameEnd { process, frame, block });
+    }
+
+    /// Lists blobs, given in the order of the stream.
+    pub fn list_blobs(&mut self, mut blobs: Vec<BlobEntry>) {
+        blobs.sort_by_key(|entry| entry.name);
+        blobs.dedup_by_key(|entry| entry.name);
+        self.blobs = Some(blobs);
     }
 
     /// The whole frame.

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek};
 
 use serde::Serialize;
 
+use super::blobs::MemoryTotals;
 use super::census::Census;
 use super::description::Description;
 use super::footer::{Footer, Lost, ProcessEntry};
@@ -47,6 +48,16 @@ pub struct Info {
     /// How often, and for how many nanoseconds, threads waited for room.
     pub waits: u64,
     pub wait_ns: u64,
+    pub memory: MemoryInfo,
+}
+
+/// The memory that commands read and wrote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct MemoryInfo {
+    #[serde(flatten)]
+    pub totals: MemoryTotals,
+    /// Bytes that are not in the trace because they are there already.
+    pub saved_bytes: u64,
 }
 
 /// How a stream ended.
@@ -94,6 +105,7 @@ impl Info {
             },
             lost: footer.lost,
             records: footer.totals.records,
+            memory: footer.totals.memory.into(),
             blocks: footer.totals.blocks,
             raw_bytes: footer.totals.raw_bytes,
             started_unix_ns: footer.started_unix_ns,
@@ -138,6 +150,7 @@ impl Info {
             complete: file.complete && damage.is_none(),
             tail: damage.or(file.tail.clone()),
             records: census.records,
+            memory: census.memory.into(),
             blocks: census.blocks,
             raw_bytes: census.raw_bytes,
             ..file
@@ -172,7 +185,14 @@ impl Info {
             ended_unix_ns: 0,
             waits: 0,
             wait_ns: 0,
+            memory: MemoryInfo::default(),
         }
+    }
+}
+
+impl From<MemoryTotals> for MemoryInfo {
+    fn from(totals: MemoryTotals) -> Self {
+        Self { totals, saved_bytes: totals.saved_bytes() }
     }
 }
 

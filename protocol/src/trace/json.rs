@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 use std::io;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
-use xxhash_rust::xxh3::xxh3_128;
 
+use super::blobs::BlobName;
 use super::command::Command;
 use super::description::{Description, Kind, Repr, Type};
-use super::value::{Arg, Observation, Value};
+use super::value::{Arg, Observation, Range, Ranges, Value};
 
 /// Longest array whose values are shown, in elements.
 pub const VALUES_MAX: usize = 16;
@@ -24,11 +24,6 @@ pub const ATTRIBUTES_MAX: usize = 256;
 pub fn write_line(command: &Command<'_>, out: &mut impl io::Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, command)?;
     out.write_all(b"\n")
-}
-
-/// The hash that stands for observed memory: XXH3, 128 bits, as 32 hexadecimal digits.
-pub fn hash(bytes: &[u8]) -> String {
-    format!("{:032x}", xxh3_128(bytes))
 }
 
 impl Serialize for Command<'_> {
@@ -46,6 +41,12 @@ impl Serialize for Command<'_> {
         }
         map.serialize_entry("args", &ArgsJson(self))?;
         map.serialize_entry("result", &ResultJson(self))?;
+        if self.ranges_read().next().is_some() {
+            map.serialize_entry("reads", &RangesJson(self, Self::ranges_read))?;
+        }
+        if self.ranges_written().next().is_some() {
+            map.serialize_entry("writes", &RangesJson(self, Self::ranges_written))?;
+        }
         if self.in_flight {
             map.serialize_entry("in_flight", &true)?;
         }
@@ -63,26 +64,27 @@ impl Serialize for ArgsJson<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         for arg in self.0.args() {
-            map.serialize_entry(&arg.param.name, &ArgJson(self.0.description, arg))?;
+            map.serialize_entry(&arg.param.name, &ArgJson(self.0, arg))?;
         }
         map.end()
     }
 }
 
 /// An argument: its value, or what the memory held that it points at.
-struct ArgJson<'a>(&'a Description, Arg<'a>);
+struct ArgJson<'a>(&'a Command<'a>, Arg<'a>);
 
 impl Serialize for ArgJson<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self(description, arg) = self;
+        let Self(command, arg) = self;
         let param = arg.param;
+        let address = match arg.value {
+            Value::Pointer(address) => Some(address),
+            _ => None,
+        };
         match arg.observation {
-            Observation::None => Scalar(description, arg.value).serialize(to),
-            Observation::Missing { size } => missing(size, to),
-            Observation::Bytes(bytes) => {
-                Memory { description, kind: param.ty.kind, element: param.element, bytes }
-                    .serialize(to)
-            }
+            Observation::None => Scalar(command.description, arg.value).serialize(to),
+            seen => Memory { command, kind: param.ty.kind, element: param.element, address, seen }
+                .serialize(to),
         }
     }
 }
@@ -92,16 +94,38 @@ struct ResultJson<'a>(&'a Command<'a>);
 
 impl Serialize for ResultJson<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let description = self.0.description;
-        let kind = self.0.function.map_or(Kind::Number, |function| function.result.kind);
-        match self.0.result() {
+        let command = self.0;
+        let kind = command.function.map_or(Kind::Number, |function| function.result.kind);
+        match command.result() {
             None => to.serialize_none(),
-            Some((value, Observation::None)) => Scalar(description, value).serialize(to),
-            Some((_, Observation::Missing { size })) => missing(size, to),
-            Some((_, Observation::Bytes(bytes))) => {
-                Memory { description, kind, element: None, bytes }.serialize(to)
+            Some((value, Observation::None)) => Scalar(command.description, value).serialize(to),
+            Some((_, seen)) => {
+                Memory { command, kind, element: None, address: None, seen }.serialize(to)
             }
         }
+    }
+}
+
+/// The ranges of a record.
+struct RangesJson<'a, 'b, F>(&'b Command<'a>, F);
+
+impl<'a, F: Fn(&Command<'a>) -> Ranges<'a>> Serialize for RangesJson<'a, '_, F> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(command, ranges) = self;
+        to.collect_seq(ranges(command).map(|range| RangeJson(command, range)))
+    }
+}
+
+/// Memory with the parameter that it belongs to.
+struct RangeJson<'a>(&'a Command<'a>, Range<'a>);
+
+impl Serialize for RangeJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(command, range) = self;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("param", &command.param_of(range))?;
+        describe(Some(range.address), range.observation, &mut map)?;
+        map.end()
     }
 }
 
@@ -132,38 +156,79 @@ impl Serialize for Scalar<'_> {
 
 /// Observed memory.
 struct Memory<'a> {
-    description: &'a Description,
+    command: &'a Command<'a>,
     kind: Kind,
     element: Option<Type>,
-    bytes: &'a [u8],
+    address: Option<u64>,
+    seen: Observation<'a>,
 }
 
 impl Serialize for Memory<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self.kind {
-            Kind::String => to.collect_str(&text(self.bytes)),
-            Kind::Strings => match split_strings(self.bytes) {
-                Some(strings) => to.collect_seq(strings.into_iter().map(text)),
-                None => self.summary(to),
-            },
-            _ => self.summary(to),
+        let shown = if self.is_shown() { self.command.bytes_of(self.seen) } else { None };
+        let bytes = shown.as_deref();
+        match (self.kind, bytes) {
+            (Kind::String, Some(bytes)) => return to.collect_str(&text(bytes)),
+            (Kind::Strings, Some(bytes)) => {
+                if let Some(strings) = split_strings(bytes) {
+                    return to.collect_seq(strings.into_iter().map(text));
+                }
+            }
+            _ => {}
         }
+        let mut map = to.serialize_map(None)?;
+        describe(self.address, self.seen, &mut map)?;
+        if matches!(self.seen, Observation::Blob { .. }) && self.is_shown() && bytes.is_none() {
+            map.serialize_entry("missing", &true)?;
+        }
+        let element = self.element.unwrap_or(BYTE);
+        let size = usize::from(element.repr.map_or(0, Repr::size));
+        if let Some(bytes) = bytes.filter(|bytes| self.shows_values(bytes.len(), size)) {
+            let Self { command, kind, .. } = *self;
+            let description = command.description;
+            map.serialize_entry("values", &Values { description, kind, element, size, bytes })?;
+        }
+        map.end()
     }
 }
 
 impl Memory<'_> {
-    fn summary<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("size", &self.bytes.len())?;
-        map.serialize_entry("hash", &hash(self.bytes))?;
-        let element = self.element.unwrap_or(BYTE);
-        let size = usize::from(element.repr.map_or(0, Repr::size));
-        let count = self.bytes.len().checked_div(size).unwrap_or(usize::MAX);
+    /// Whether the bytes themselves may be needed.
+    fn is_shown(&self) -> bool {
+        matches!(self.seen, Observation::Bytes(_))
+            || matches!(self.kind, Kind::String | Kind::Strings | Kind::Attributes(_))
+    }
+
+    /// Whether so many bytes are shown by value, in elements of `size` bytes.
+    fn shows_values(&self, len: usize, size: usize) -> bool {
+        let count = len.checked_div(size).unwrap_or(usize::MAX);
         let most = if let Kind::Attributes(_) = self.kind { ATTRIBUTES_MAX } else { VALUES_MAX };
-        if count <= most && count * size == self.bytes.len() {
-            map.serialize_entry("values", &Values { memory: self, element, size })?;
-        }
-        map.end()
+        count <= most && count * size == len
+    }
+}
+
+/// Where memory was, how much of it, and its hash.
+fn describe<M: SerializeMap>(
+    address: Option<u64>,
+    seen: Observation<'_>,
+    map: &mut M,
+) -> Result<(), M::Error> {
+    if let Some(address) = address {
+        map.serialize_entry("address", &format_args!("{address:#x}"))?;
+    }
+    let (size, name) = match seen {
+        Observation::None => (0, None),
+        Observation::Bytes(bytes) => (bytes.len() as u64, Some(BlobName::of(bytes))),
+        Observation::Blob { name, size } => (size, Some(name)),
+        Observation::Unrecorded { size } | Observation::Missing { size } => (size, None),
+    };
+    map.serialize_entry("size", &size)?;
+    map.serialize_entry("hash", &name)?;
+    match seen {
+        Observation::Blob { .. } => map.serialize_entry("blob", &true),
+        Observation::Unrecorded { .. } => map.serialize_entry("unrecorded", &true),
+        Observation::Missing { .. } => map.serialize_entry("missing", &true),
+        Observation::None | Observation::Bytes(_) => Ok(()),
     }
 }
 
@@ -172,14 +237,16 @@ const BYTE: Type = Type { repr: Some(Repr::U8), kind: Kind::Number };
 
 /// The elements of observed memory.
 struct Values<'a> {
-    memory: &'a Memory<'a>,
+    description: &'a Description,
+    kind: Kind,
     element: Type,
     size: usize,
+    bytes: &'a [u8],
 }
 
 impl Serialize for Values<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Memory { description, kind, bytes, .. } = *self.memory;
+        let Self { description, kind, bytes, .. } = *self;
         let mut seq = to.serialize_seq(Some(bytes.len() / self.size))?;
         for (index, at) in (0..bytes.len()).step_by(self.size).enumerate() {
             let ty = match kind {
@@ -192,15 +259,6 @@ impl Serialize for Values<'_> {
         }
         seq.end()
     }
-}
-
-/// Memory that was observed and is not in what was read.
-fn missing<S: Serializer>(size: u64, to: S) -> Result<S::Ok, S::Error> {
-    let mut map = to.serialize_map(Some(3))?;
-    map.serialize_entry("size", &size)?;
-    map.serialize_entry("hash", &())?;
-    map.serialize_entry("missing", &true)?;
-    map.end()
 }
 
 /// The names of a bitfield's bits, and what is left in hexadecimal.

@@ -111,10 +111,10 @@ pub struct Context {
     pub client_version: u32,
 }
 
-/// A piece of an observation of the thread's next command record.
+/// A piece of a blob: memory that records from here on refer to by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Chunk<'a> {
-    /// Bytes of the whole observation.
+pub struct Blob<'a> {
+    /// Bytes of the whole blob.
     pub total: u64,
     /// Where in it these bytes are.
     pub offset: u64,
@@ -153,9 +153,9 @@ pub enum Meta<'a> {
     End(End),
     Thread(Thread),
     Context(Context),
-    Chunk(Chunk<'a>),
     Gap(Gap),
     CaptureEnd(CaptureEnd),
+    Blob(Blob<'a>),
     /// Of a later version; to be passed over.
     Unknown(u16),
 }
@@ -295,9 +295,9 @@ impl<'a> Meta<'a> {
             atom::END => fields(16)?.end()?,
             atom::THREAD => fields(24)?.thread(),
             atom::CONTEXT => fields(16)?.context(),
-            atom::CHUNK => fields(16)?.chunk(),
             atom::GAP => fields(60)?.gap(),
             atom::CAPTURE_END => fields(16)?.capture_end(),
+            atom::BLOB => fields(16)?.blob(),
             unknown => Self::Unknown(unknown),
         })
     }
@@ -374,9 +374,9 @@ impl<'a> Fields<'a> {
         Meta::Context(Context { context: self.u64_at(0), api, client_version })
     }
 
-    fn chunk(self) -> Meta<'a> {
+    fn blob(self) -> Meta<'a> {
         let (total, offset) = (self.u64_at(0), self.u64_at(8));
-        Meta::Chunk(Chunk { total, offset, bytes: &self.0[16..] })
+        Meta::Blob(Blob { total, offset, bytes: &self.0[16..] })
     }
 
     fn gap(self) -> Meta<'a> {

@@ -4,10 +4,13 @@
 //! Trusts no length and no offset of the file; allocates no more than the limits beside each type
 //! say. A cut or damaged end is a [`Tail`], not an error: what is before it is read.
 
+use std::cell::{Ref, RefCell};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Range, RangeInclusive};
+use std::rc::Rc;
 
 use super::assembler::{Advance, Anomalies, Assembler, Limits};
+use super::blobs::{BlobEntry, BlobName, BlobSource, NamePrefix};
 use super::block::{BLOCK_BYTES_MAX, BlockDecoder, DecodeError};
 use super::command::Command;
 use super::footer::{FOOTER_FRAME_BYTES_MAX, Footer};
@@ -17,17 +20,25 @@ use super::index::{INDEX_FRAME_BYTES_MAX, TraceIndex};
 use super::meta::{End, Meta};
 use super::record::Records;
 use super::scan::{Found, FoundFrame, Scanner, Step};
+use super::store::{BlobError, Store};
 use crate::atom;
 
 /// A trace file, opened.
 pub struct TraceReader<R> {
-    input: R,
+    file: RefCell<BlockFile<R>>,
     file_len: u64,
     header: TraceHeader,
-    blocks: Vec<BlockLocation>,
+    blocks: Rc<[BlockLocation]>,
     index: Option<TraceIndex>,
     footer: Option<Footer>,
     tail: Tail,
+    store: RefCell<Store>,
+}
+
+/// A file and where its blocks are.
+pub(super) struct BlockFile<R> {
+    input: R,
+    blocks: Rc<[BlockLocation]>,
     decoder: BlockDecoder,
     compressed: Vec<u8>,
 }
@@ -89,16 +100,24 @@ impl<R: Read + Seek> TraceReader<R> {
             Some(layout) => layout,
             None => layout_by_scan(&mut input, header_len, file_len)?,
         };
-        Ok(Self {
+        let blocks: Rc<[BlockLocation]> = layout.blocks.into();
+        let file = BlockFile {
             input,
-            file_len,
-            header,
-            blocks: layout.blocks,
-            index: layout.index,
-            footer: layout.footer,
-            tail: layout.tail,
+            blocks: Rc::clone(&blocks),
             decoder: BlockDecoder::new(BLOCK_BYTES_MAX),
             compressed: Vec::new(),
+        };
+        let mut index = layout.index;
+        let blobs = index.as_mut().and_then(|index| index.blobs.take());
+        Ok(Self {
+            file: RefCell::new(file),
+            file_len,
+            header,
+            blocks,
+            index,
+            footer: layout.footer,
+            tail: layout.tail,
+            store: Store::of_index(blobs),
         })
     }
 
@@ -133,15 +152,22 @@ impl<R: Read + Seek> TraceReader<R> {
 
     /// Replaces `raw` with the records of a block, checksum verified.
     pub fn read_block(&mut self, index: usize, raw: &mut Vec<u8>) -> Result<(), BlockError> {
-        raw.clear();
-        let Some(block) = self.blocks.get(index).copied() else {
-            return Err(BlockError::NoSuchBlock { index, count: self.blocks.len() });
-        };
-        self.input.seek(SeekFrom::Start(block.offset))?;
-        self.compressed.resize(block.compressed_len as usize, 0);
-        self.input.read_exact(&mut self.compressed)?;
-        let decoded = self.decoder.decode_into(&self.compressed, raw);
-        decoded.map_err(|why| BlockError::Damaged { index, at: block.offset, why })
+        self.file.get_mut().read_block(index, raw)
+    }
+
+    /// The bytes of a blob.
+    pub fn blob(&self, name: BlobName) -> Result<Vec<u8>, BlobError> {
+        self.store.borrow_mut().bytes(&mut self.file.borrow_mut(), name, None)
+    }
+
+    /// The blobs whose name begins so, `most` of them at most.
+    pub fn blobs_named(&self, prefix: &NamePrefix, most: usize) -> io::Result<Vec<BlobEntry>> {
+        self.store.borrow_mut().find(&mut self.file.borrow_mut(), prefix, most)
+    }
+
+    /// The blobs that the index lists, by name; `None` without index.
+    pub fn listed_blobs(&self) -> Option<Ref<'_, [BlobEntry]>> {
+        Ref::filter_map(self.store.borrow(), Store::listed).ok()
     }
 
     /// The END record, where the stream has one. Reads the last block.
@@ -195,6 +221,30 @@ impl<R: Read + Seek> TraceReader<R> {
     }
 }
 
+impl<R: Read + Seek> BlobSource for TraceReader<R> {
+    fn bytes(&self, name: BlobName, size: u64) -> Option<Vec<u8>> {
+        self.store.borrow_mut().bytes(&mut self.file.borrow_mut(), name, Some(size)).ok()
+    }
+}
+
+impl<R: Read + Seek> BlockFile<R> {
+    pub(super) fn blocks(&self) -> &[BlockLocation] {
+        &self.blocks
+    }
+
+    pub(super) fn read_block(&mut self, index: usize, raw: &mut Vec<u8>) -> Result<(), BlockError> {
+        raw.clear();
+        let Some(block) = self.blocks.get(index).copied() else {
+            return Err(BlockError::NoSuchBlock { index, count: self.blocks.len() });
+        };
+        self.input.seek(SeekFrom::Start(block.offset))?;
+        self.compressed.resize(block.compressed_len as usize, 0);
+        self.input.read_exact(&mut self.compressed)?;
+        let decoded = self.decoder.decode_into(&self.compressed, raw);
+        decoded.map_err(|why| BlockError::Damaged { index, at: block.offset, why })
+    }
+}
+
 /// Commands of a trace, in order of effect; those in flight at the end come last.
 pub struct Commands<'r, R> {
     reader: &'r mut TraceReader<R>,
@@ -214,7 +264,8 @@ impl<R: Read + Seek> Commands<'_, R> {
         while self.advance()? {
             let frame = self.assembler.frame();
             if self.frames.as_ref().is_none_or(|frames| frames.contains(&frame)) {
-                return Ok(Some(self.assembler.command(&self.reader.header.description)));
+                let reader = &*self.reader;
+                return Ok(Some(self.assembler.command(&reader.header.description, reader)));
             }
         }
         Ok(None)

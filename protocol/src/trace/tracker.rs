@@ -147,7 +147,7 @@ impl Tracker {
                 (thread.context, thread.api) = (context.context, context.api);
                 thread.stamp = stamp.unwrap_or(thread.stamp);
             }
-            Meta::Chunk(_) | Meta::Gap(_) | Meta::CaptureEnd(_) => {
+            Meta::Blob(_) | Meta::Gap(_) | Meta::CaptureEnd(_) => {
                 let thread = self.current_mut(id)?;
                 thread.stamp = stamp.unwrap_or(thread.stamp);
             }

@@ -3,8 +3,9 @@
 //! Decodes on demand, allocates nothing and never fails: what is not there is
 //! [`Value::Missing`].
 
+use super::blobs::{BlobName, slots};
 use super::description::{Function, Kind, Observed, Param, Repr, Type};
-use crate::atom::{OBSERVED_CHUNKED, OBSERVED_INLINE};
+use crate::atom::{BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE};
 
 /// A scalar of a record.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -35,10 +36,29 @@ pub enum Observation<'a> {
     /// Nothing was observed: a null pointer, or an extent that is not known.
     None,
     Bytes(&'a [u8]),
-    /// Observed, but not (wholly) in what was read of the trace.
+    /// The trace has the bytes under this name.
+    Blob {
+        name: BlobName,
+        size: u64,
+    },
+    /// It could not be read, or there was no room for it.
+    Unrecorded {
+        size: u64,
+    },
+    /// The record does not have what it says, or says it in a way that only later versions know.
     Missing {
         size: u64,
     },
+}
+
+/// Memory that a command read or wrote where that depends on more than one argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range<'a> {
+    /// Index of the parameter that it belongs to.
+    pub param: Option<u8>,
+    /// Where it was; 0 where ranges are missing, of which the size is the sum.
+    pub address: u64,
+    pub observation: Observation<'a>,
 }
 
 /// An argument of a command.
@@ -49,21 +69,6 @@ pub struct Arg<'a> {
     /// What the memory held that the argument points at. [`Observation::None`] for an output of a
     /// command whose leave record is not there.
     pub observation: Observation<'a>,
-}
-
-/// An observation that came in pieces.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Gathered {
-    pub total: u64,
-    pub bytes: Vec<u8>,
-    /// A piece is missing, or there was no room for all.
-    pub broken: bool,
-}
-
-impl Gathered {
-    fn is_whole(&self) -> bool {
-        !self.broken && self.bytes.len() as u64 == self.total
-    }
 }
 
 impl Value {
@@ -129,17 +134,12 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    pub(crate) fn new(
-        function: &'a Function,
-        enter: &'a [u8],
-        gathered_in: &'a [Gathered],
-        leave: Option<(&'a [u8], &'a [Gathered])>,
-    ) -> Self {
+    pub(crate) fn new(function: &'a Function, enter: &'a [u8], leave: Option<&'a [u8]>) -> Self {
         Self {
             params: function.params.iter(),
             enter,
-            inputs: Observations::new(enter, function.fixed_len as usize, gathered_in),
-            outputs: leave.map(|(leave, gathered)| outputs(function, leave, gathered)),
+            inputs: Observations::new(enter, function.fixed_len as usize),
+            outputs: leave.map(|leave| Observations::new(leave, function.result_len())),
         }
     }
 }
@@ -151,76 +151,104 @@ impl<'a> Iterator for Args<'a> {
         let param = self.params.next()?;
         let value = Value::read(param.ty, self.enter, param.offset as usize);
         let observation = match (param.observed, &mut self.outputs) {
-            (Observed::In, _) => self.inputs.next(),
-            (Observed::Out, Some(outputs)) => outputs.next(),
+            (Observed::In, _) => self.inputs.slot(),
+            (Observed::Out, Some(outputs)) => outputs.slot(),
             (Observed::Out, None) | (Observed::No, _) => Observation::None,
         };
         Some(Arg { param, value, observation })
     }
 }
 
-/// The observation of a result that is text: the last one of the leave record.
-pub(crate) fn result_text<'a>(
-    function: &'a Function,
-    leave: &'a [u8],
-    gathered: &'a [Gathered],
-) -> Observation<'a> {
-    let mut outputs = outputs(function, leave, gathered);
-    for _ in function.params.iter().filter(|param| param.observed == Observed::Out) {
-        outputs.next();
+/// The observation of a result that is text: the last slot of the leave record.
+pub(crate) fn result_text<'a>(function: &'a Function, leave: &'a [u8]) -> Observation<'a> {
+    let mut outputs = Observations::new(leave, function.result_len());
+    for _ in 1..slots(function, true) {
+        outputs.slot();
     }
-    outputs.next()
+    outputs.slot()
 }
 
-fn outputs<'a>(function: &Function, leave: &'a [u8], gathered: &'a [Gathered]) -> Observations<'a> {
-    let result = function.result.repr.map_or(8, Repr::size);
-    Observations::new(leave, usize::from(result), gathered)
-}
-
-/// The observations at the end of a payload, in order.
-struct Observations<'a> {
+/// The observations at the end of a payload, in order: slots, then ranges.
+pub(super) struct Observations<'a> {
     payload: &'a [u8],
     at: usize,
-    gathered: std::slice::Iter<'a, Gathered>,
+}
+
+/// The ranges at the end of a payload, in order.
+pub struct Ranges<'a>(Observations<'a>);
+
+impl<'a> Ranges<'a> {
+    /// Those behind `slots` slots.
+    pub(super) fn of(payload: &'a [u8], fixed_len: usize, slots: usize) -> Self {
+        let mut all = Observations::new(payload, fixed_len);
+        if all.at < payload.len() {
+            for _ in 0..slots {
+                all.slot();
+            }
+        }
+        all.ranges()
+    }
+}
+
+impl<'a> Iterator for Ranges<'a> {
+    type Item = Range<'a>;
+
+    fn next(&mut self) -> Option<Range<'a>> {
+        let Observations { payload, at } = &mut self.0;
+        let rest = payload.get(*at..).filter(|rest| !rest.is_empty())?;
+        let Some(address) = bytes(rest).map(u64::from_le_bytes).filter(|_| rest.len() >= 16) else {
+            *at = payload.len();
+            let observation = Observation::Missing { size: 0 };
+            return Some(Range { param: None, address: 0, observation });
+        };
+        *at += 8;
+        let param = rest[14].checked_sub(1);
+        Some(Range { param, address, observation: self.0.slot() })
+    }
 }
 
 impl<'a> Observations<'a> {
-    fn new(payload: &'a [u8], fixed_len: usize, gathered: &'a [Gathered]) -> Self {
-        Self { payload, at: fixed_len.saturating_add(7) & !7, gathered: gathered.iter() }
+    pub(super) fn new(payload: &'a [u8], fixed_len: usize) -> Self {
+        Self { payload, at: fixed_len.saturating_add(7) & !7 }
     }
 
-    /// [`Observation::None`] when there are no more.
-    fn next(&mut self) -> Observation<'a> {
+    /// The next slot. [`Observation::None`] when there are no more.
+    pub(super) fn slot(&mut self) -> Observation<'a> {
         let rest = self.payload.get(self.at..).unwrap_or_default();
         let Some(word) = bytes(rest).map(u64::from_le_bytes) else { return Observation::None };
-        self.at += 8;
+        let rest = &rest[8..];
         let size = word & ((1 << 48) - 1);
-        match (word >> 56) as u8 {
-            OBSERVED_INLINE => self.inline(&rest[8..], size),
-            OBSERVED_CHUNKED if size == 0 => Observation::Bytes(&[]),
-            OBSERVED_CHUNKED => match self.gathered.next() {
-                Some(whole) if whole.is_whole() && whole.total == size => {
-                    Observation::Bytes(&whole.bytes)
-                }
-                _ => Observation::Missing { size },
-            },
-            _ if size == 0 => Observation::None,
-            _ => Observation::Missing { size },
-        }
+        let (taken, observation) = match (word >> 56) as u8 {
+            OBSERVED_NONE if size == 0 => (0, Observation::None),
+            OBSERVED_NONE => (0, Observation::Unrecorded { size }),
+            OBSERVED_INLINE => inline(rest, size),
+            OBSERVED_BLOB => named(rest, size),
+            // What follows a word of a later version is not known either.
+            _ => (rest.len(), Observation::Missing { size }),
+        };
+        self.at += 8 + taken;
+        observation
     }
 
-    fn inline(&mut self, rest: &'a [u8], size: u64) -> Observation<'a> {
-        let observed = usize::try_from(size).ok().and_then(|len| rest.get(..len));
-        match observed {
-            Some(observed) => {
-                self.at += observed.len().next_multiple_of(8);
-                Observation::Bytes(observed)
-            }
-            None => {
-                self.at = self.payload.len();
-                Observation::Missing { size }
-            }
-        }
+    /// What follows the slots.
+    pub(super) fn ranges(self) -> Ranges<'a> {
+        Ranges(self)
+    }
+}
+
+/// Bytes in a record, and how many of `rest` they take.
+fn inline(rest: &[u8], size: u64) -> (usize, Observation<'_>) {
+    match usize::try_from(size).ok().and_then(|len| rest.get(..len)) {
+        Some(observed) => (observed.len().next_multiple_of(8), Observation::Bytes(observed)),
+        None => (rest.len(), Observation::Missing { size }),
+    }
+}
+
+/// A blob's name, and how many of `rest` it takes.
+fn named(rest: &[u8], size: u64) -> (usize, Observation<'_>) {
+    match bytes(rest) {
+        Some(name) => (BLOB_NAME_LEN, Observation::Blob { name: BlobName(name), size }),
+        None => (rest.len(), Observation::Missing { size }),
     }
 }
 

@@ -9,6 +9,7 @@ use std::io::{self, Read, Seek};
 use serde::Serialize;
 
 use super::assembler::{Advance, Assembler, Limits};
+use super::blobs::{MemoryTotals, NoBlobs};
 use super::census::Census;
 use super::command::Command;
 use super::footer::{Footer, Lost};
@@ -26,6 +27,8 @@ pub struct Verification {
     /// The first [`PROBLEMS_MAX`].
     pub problems: Vec<Problem>,
     pub problem_count: u64,
+    /// What is not there, as is to be expected of a trace that lost records.
+    pub warnings: Vec<String>,
     pub checked: Checked,
 }
 
@@ -42,6 +45,9 @@ pub struct Checked {
     pub produced: u64,
     /// Of those, the ones that are not in the stream.
     pub lost: u64,
+    pub memory: MemoryTotals,
+    /// References to blobs that are not before them in the stream.
+    pub missing_references: u64,
 }
 
 /// Something that is not as it should be.
@@ -69,6 +75,8 @@ pub enum ProblemKind {
     Pairing,
     /// A payload does not hold what the header describes.
     Payload,
+    /// Memory is referred to that does not come before.
+    Memory,
     /// The index does not say where things are.
     Index,
     /// The footer's totals or its end differ from the stream.
@@ -106,6 +114,7 @@ pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verific
     assembler.finish();
     verifier.commands(&mut assembler, reader, reader.blocks().len() as u64);
     verifier.pairing(&assembler, reader.footer());
+    verifier.memory(reader.footer(), &census);
     verifier.index(reader, &census);
     match reader.footer() {
         Some(footer) => verifier.footer(footer, reader, &census),
@@ -165,7 +174,7 @@ impl Verifier {
                 // The census has noted it.
                 Err(_) => continue,
             }
-            let command = assembler.command(&reader.header().description);
+            let command = assembler.command(&reader.header().description, &NoBlobs);
             if let Some(what) = unreadable_part(&command) {
                 let message = format!("{}: {what} does not fit its record", command.name());
                 self.problem(ProblemKind::Payload, Some(block), message);
@@ -177,18 +186,32 @@ impl Verifier {
     fn pairing(&mut self, assembler: &Assembler, footer: Option<&Footer>) {
         let anomalies = assembler.anomalies();
         let lost = footer.map_or(Lost::default(), |footer| footer.lost);
-        let parts = anomalies.missing_leaves + anomalies.broken_observations;
+        let parts = anomalies.missing_leaves + anomalies.dropped_records;
         if anomalies.orphan_leaves == 0 && parts <= lost.records {
             return;
         }
         for (count, what) in [
             (anomalies.orphan_leaves, "leave records have no enter record"),
             (anomalies.missing_leaves, "commands have no leave record though their thread went on"),
-            (anomalies.broken_observations, "observations are incomplete"),
+            (anomalies.dropped_records, "records were too much to hold"),
         ] {
             if count != 0 {
                 self.problem(ProblemKind::Pairing, None, format!("{count} {what}"));
             }
+        }
+    }
+
+    /// A blob may be missing where records were lost.
+    fn memory(&mut self, footer: Option<&Footer>, census: &Census) {
+        let missing = census.missing_references;
+        if missing == 0 {
+            return;
+        }
+        let bytes = census.missing_bytes;
+        let message = format!("{missing} references to blobs of {bytes} bytes have none before");
+        match footer.is_some_and(|footer| footer.lost.records > 0) {
+            true => self.found.warnings.push(message),
+            false => self.problem(ProblemKind::Memory, None, message),
         }
     }
 
@@ -206,6 +229,7 @@ impl Verifier {
         self.expect(ProblemKind::Index, "commands by the index", seqs, census.calls);
         let raw_bytes: u64 = index.blocks.iter().map(|block| u64::from(block.raw_len)).sum();
         self.expect(ProblemKind::Index, "bytes by the index", raw_bytes, census.raw_bytes);
+        self.blobs(reader, census);
         let mut seq = 0;
         for (number, block) in index.blocks.iter().enumerate() {
             if block.first_seq != seq {
@@ -214,6 +238,21 @@ impl Verifier {
                 self.problem(ProblemKind::Index, Some(number as u64), message);
             }
             seq = block.first_seq.saturating_add(u64::from(block.seqs));
+        }
+    }
+
+    fn blobs<R: Read + Seek>(&mut self, reader: &TraceReader<R>, census: &Census) {
+        let Some(listed) = reader.listed_blobs() else { return };
+        let counted = census.blobs().len() as u64;
+        self.expect(ProblemKind::Index, "blobs by the index", listed.len() as u64, counted);
+        let elsewhere = census.blobs().filter(|blob| {
+            listed.binary_search_by_key(&blob.name, |e| e.name).ok().and_then(|at| listed.get(at))
+                != Some(blob)
+        });
+        let elsewhere = elsewhere.count();
+        if elsewhere > 0 {
+            let message = format!("{elsewhere} blobs are not where the index says");
+            self.problem(ProblemKind::Index, None, message);
         }
     }
 
@@ -240,6 +279,10 @@ impl Verifier {
             ("blocks", totals.blocks, census.blocks),
             ("bytes", totals.raw_bytes, census.raw_bytes),
             ("compressed bytes", totals.compressed_bytes, compressed),
+            ("blobs", totals.memory.blobs, census.memory.blobs),
+            ("bytes of blobs", totals.memory.blob_bytes, census.memory.blob_bytes),
+            ("references to blobs", totals.memory.references, census.memory.references),
+            ("bytes observed", totals.memory.observed_bytes, census.memory.observed_bytes),
         ] {
             self.expect(ProblemKind::Footer, what, stated, counted);
         }
@@ -298,6 +341,8 @@ impl Verifier {
         checked.frames = census.frame_ends.len() as u64;
         checked.threads = census.threads.len() as u64;
         checked.raw_bytes = census.raw_bytes;
+        checked.memory = census.memory;
+        checked.missing_references = census.missing_references;
         self.found.ok = self.found.problem_count == 0;
         self.found
     }
@@ -305,6 +350,10 @@ impl Verifier {
 
 /// The first part of a command that its records are too short for.
 fn unreadable_part(command: &Command<'_>) -> Option<String> {
+    let mut ranges = command.ranges_read().chain(command.ranges_written());
+    if ranges.any(|range| matches!(range.observation, Observation::Missing { .. })) {
+        return Some("a range of memory".to_owned());
+    }
     for arg in command.args() {
         let gone = matches!(arg.observation, Observation::Missing { .. });
         if (arg.value == Value::Missing && arg.param.ty.repr.is_some()) || gone {

@@ -154,25 +154,6 @@ fn command_that_holds_up_too_many_and_never_returns_is_listed_last() {
     assert_eq!(all.last().map(String::as_str), Some("eglSwapBuffers 0 in flight"));
 }
 
-#[test]
-fn observation_beyond_the_limit_is_missing_and_counted() {
-    let (mut w, a, _) = two_threads();
-    for part in 0..100 {
-        w.chunk(a, 100_000, part * 1000, &[7; 1000]);
-    }
-    let data = Payload::new().u32(0).u64(0).u64(0).u32(0).chunked(100_000);
-    w.command(a, DATA, None, &data);
-    w.end(EndReason::Stop, Vec::new());
-    let file = w.finish();
-    for (held_bytes, broken) in [(99_000, 1), (101_000, 0)] {
-        let mut reader = open(&file);
-        let mut commands =
-            reader.commands_limited(Limits { held_bytes, ..Limits::default() }).unwrap();
-        assert!(commands.next_command().unwrap().is_some());
-        assert_eq!(commands.anomalies().broken_observations.min(1), broken);
-    }
-}
-
 /// Ten frames of one thread, a block per frame, and a command that spans two of them.
 fn frames() -> Vec<u8> {
     let (mut w, a, b) = two_threads();

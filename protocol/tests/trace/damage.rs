@@ -42,7 +42,7 @@ fn file_cut_anywhere_lists_its_whole_blocks() {
         Info::of(&mut reader).unwrap();
     }
     let counts: Vec<_> = lines_by_blocks.iter().map(|l| l.as_ref().map_or(0, Vec::len)).collect();
-    assert!(counts.is_sorted() && counts.last() == Some(&11), "{counts:?}");
+    assert!(counts.is_sorted() && counts.last() == Some(&13), "{counts:?}");
 }
 
 #[test]

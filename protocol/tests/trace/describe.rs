@@ -1,11 +1,13 @@
 //! A small description with one command of each shape, so that tests do not change with the
 //! generated tables.
 
-use gapii_protocol::atom::{OBSERVED_CHUNKED, OBSERVED_INLINE, OBSERVED_NONE, observation_word};
+use gapii_protocol::atom::{
+    OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word, range_word,
+};
 use gapii_protocol::desc::{
     Api, Effect, EnumGroup, FunctionDesc, Kind, Observed, ParamDesc, Repr, TypeRef,
 };
-use gapii_protocol::trace::Description;
+use gapii_protocol::trace::{BlobName, Description};
 
 pub const SWAP: u16 = 0;
 pub const UNIFORM: u16 = 1;
@@ -229,8 +231,34 @@ impl Payload {
         self
     }
 
-    pub fn chunked(self, size: usize) -> Self {
-        self.u64(observation_word(OBSERVED_CHUNKED, size as u64))
+    pub fn blob(self, bytes: &[u8]) -> Self {
+        self.u64(observation_word(OBSERVED_BLOB, bytes.len() as u64)).name(bytes)
+    }
+
+    /// The name of a blob of these bytes.
+    pub fn name(mut self, bytes: &[u8]) -> Self {
+        self.0.extend_from_slice(&BlobName::of(bytes).0);
+        self
+    }
+
+    /// A range whose bytes stand behind it.
+    pub fn range(mut self, param: u8, address: u64, bytes: &[u8]) -> Self {
+        let word = range_word(OBSERVED_INLINE, param, bytes.len() as u64);
+        self = self.u64(address).u64(word);
+        self.0.extend_from_slice(bytes);
+        self.0.resize(self.0.len().next_multiple_of(8), 0);
+        self
+    }
+
+    /// A range of a blob of these bytes.
+    pub fn blob_range(self, param: u8, address: u64, bytes: &[u8]) -> Self {
+        let word = range_word(OBSERVED_BLOB, param, bytes.len() as u64);
+        self.u64(address).u64(word).name(bytes)
+    }
+
+    /// A range that is not in the trace.
+    pub fn unrecorded_range(self, param: u8, address: u64, size: u64) -> Self {
+        self.u64(address).u64(range_word(OBSERVED_NONE, param, size))
     }
 
     pub fn unobserved(self) -> Self {

@@ -91,8 +91,8 @@ fn observations_that_lie_are_missing() {
     for word in [
         atom::observation_word(atom::OBSERVED_INLINE, (1 << 48) - 1),
         atom::observation_word(atom::OBSERVED_INLINE, 9),
-        atom::observation_word(atom::OBSERVED_CHUNKED, 5),
-        atom::observation_word(3, 16),
+        atom::observation_word(2, 5),
+        atom::observation_word(atom::OBSERVED_BLOB, 16),
         u64::MAX,
     ] {
         let mut w = Writer::new();
@@ -103,31 +103,6 @@ fn observations_that_lie_are_missing() {
         w.end_block();
         let lines = crate::writer::lines(&w.finish());
         assert!(lines[0].contains(r#""missing":true"#), "{word:#x}: {}", lines[0]);
-    }
-}
-
-#[test]
-fn chunks_that_lie_leave_the_observation_missing() {
-    let cases: [&[(u64, u64, usize)]; 6] = [
-        &[(u64::MAX, 0, 10)],
-        &[(10, 0, 20)],
-        &[(10, 5, 5)],
-        &[(10, 0, 5), (10, 6, 4)],
-        &[(10, 0, 5), (11, 5, 5)],
-        &[(10, u64::MAX, 5)],
-    ];
-    for pieces in cases {
-        let mut w = Writer::new();
-        let process = w.process(1, "p");
-        let thread = w.thread(process, 2, 1);
-        for (total, offset, len) in pieces {
-            w.chunk(thread, *total, *offset, &vec![0; *len]);
-        }
-        let data = Payload::new().u32(0).u64(0).u64(0).u32(0).chunked(10);
-        w.command(thread, DATA, None, &data);
-        w.end_block();
-        let lines = crate::writer::lines(&w.finish());
-        assert!(lines[0].contains(r#""missing":true"#), "{pieces:?}: {}", lines[0]);
     }
 }
 
@@ -200,7 +175,7 @@ proptest! {
         let mut bytes = Vec::new();
         for (word, id) in words.iter().zip(ids.iter().chain(std::iter::repeat(&0))) {
             let len = 8 + (word % 5) as u32 * 8;
-            let meta = [atom::CHUNK, atom::SWITCH_THREAD, atom::BLOCK, atom::GAP, atom::END];
+            let meta = [atom::BLOB, atom::SWITCH_THREAD, atom::BLOCK, atom::GAP, atom::END];
             let id = if word % 7 == 0 { meta[(word % 5) as usize] } else { *id };
             bytes.extend_from_slice(&Header::new(id, (word >> 8) as u16 & 31, len).0.to_le_bytes());
             bytes.resize(bytes.len() + len as usize - 8, (word % 3) as u8);

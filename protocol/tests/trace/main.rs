@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod assembling;
+mod blobs;
 mod corpus;
 mod damage;
 mod describe;

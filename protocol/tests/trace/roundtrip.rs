@@ -20,7 +20,7 @@ enum Act {
     EnterNow,
     /// The same that takes effect at leave.
     EnterLater,
-    /// The open command returns, having written so many bytes, in pieces of so many.
+    /// The open command returns, having written so many bytes, as a blob in pieces of so many.
     Leave {
         written: usize,
         piece: usize,
@@ -115,10 +115,9 @@ impl Model {
         let payload = match piece {
             0 => Payload::new().inline(&bytes),
             piece => {
-                for (index, part) in bytes.chunks(piece).enumerate() {
-                    self.writer.chunk(thread, written as u64, (index * piece) as u64, part);
-                }
-                Payload::new().chunked(written)
+                self.writer.blob(thread, &bytes, piece);
+                // A blob of nothing is in no piece.
+                if written == 0 { Payload::new().inline(&[]) } else { Payload::new().blob(&bytes) }
             }
         };
         let flags = if place.is_none() { EFFECT } else { 0 };
@@ -160,10 +159,8 @@ fn read(command: &Command<'_>) -> Expected {
         Some(Value::Unsigned(number)) => number as i64,
         other => panic!("{other:?}"),
     };
-    let written = match command.args().last().map(|arg| arg.observation) {
-        Some(Observation::Bytes(bytes)) => Some(bytes.to_vec()),
-        _ => None,
-    };
+    let observation = command.args().last().map_or(Observation::None, |arg| arg.observation);
+    let written = command.bytes_of(observation).map(|bytes| bytes.into_owned());
     // What never took effect has no frame of its own: the one it was entered in counts.
     let frame = if command.seq.is_some() { command.frame } else { 0 };
     let (seq, in_flight) = (command.seq, command.in_flight);

@@ -55,7 +55,7 @@ fn fields_and_words_of_later_versions_are_passed_over() {
     functions[usize::from(DRAW)]["params"][0]["type"] = json!({"repr": "u32", "kind": "colour"});
     functions[usize::from(DRAW)]["params"][1]["type"] = json!({"repr": "u128", "kind": "number"});
     functions[usize::from(DRAW)]["params"][2]["observed"] = json!("both");
-    let mut w = Writer::with_header(frame(&later, 1));
+    let mut w = Writer::with_header(frame(&later, 2));
     let process = w.process(1, "p");
     let thread = w.thread(process, 2, 1);
     w.command(thread, DRAW, None, &draw(4, 1, 3));
@@ -77,8 +77,8 @@ fn fields_and_words_of_later_versions_are_passed_over() {
 
 #[test]
 fn header_without_optional_fields_is_taken() {
-    let bare = json!({"version": 1, "description": {"functions": [], "groups": []}});
-    let mut w = Writer::with_header(frame(&bare, 1));
+    let bare = json!({"version": 2, "description": {"functions": [], "groups": []}});
+    let mut w = Writer::with_header(frame(&bare, 2));
     let process = w.process(1, "p");
     let thread = w.thread(process, 2, 1);
     w.command(thread, DRAW, None, &draw(4, 1, 3));

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 
 use gapii_protocol::atom::{self, EFFECT, FRAME_END, Header, LEAVE, LEAVES};
+use gapii_protocol::trace::blobs::{BlobEntry, Collector};
 use gapii_protocol::trace::footer::{Footer, GapEntry, ProcessEntry, ThreadLedger};
-use gapii_protocol::trace::meta::{self, EndReason, InFlight};
+use gapii_protocol::trace::meta::{self, EndReason, InFlight, Meta};
 use gapii_protocol::trace::{
     BlockEntry, Command, TraceHeader, TraceIndex, TraceReader, encode_block, json,
 };
@@ -29,6 +30,8 @@ pub struct Writer {
     restated_processes: BTreeSet<u32>,
     contexts: Vec<u64>,
     stamps: Vec<u64>,
+    collector: Collector,
+    pub blobs: Vec<BlobEntry>,
 }
 
 pub fn header() -> TraceHeader {
@@ -57,6 +60,8 @@ impl Writer {
             restated_processes: BTreeSet::new(),
             contexts: Vec::new(),
             stamps: Vec::new(),
+            collector: Collector::default(),
+            blobs: Vec::new(),
         }
     }
 
@@ -109,10 +114,18 @@ impl Writer {
         self.leave(thread, describe::SWAP, FRAME_END, Some(stamp + 1), &result);
     }
 
-    pub fn chunk(&mut self, thread: u32, total: u64, offset: u64, bytes: &[u8]) {
+    /// A piece of a blob.
+    pub fn piece(&mut self, thread: u32, total: u64, offset: u64, bytes: &[u8]) {
         let mut payload = Payload::new().u64(total).u64(offset).0;
         payload.extend_from_slice(bytes);
-        self.record(thread, atom::CHUNK, 0, None, &payload);
+        self.record(thread, atom::BLOB, 0, None, &payload);
+    }
+
+    /// A blob in pieces of so many bytes.
+    pub fn blob(&mut self, thread: u32, bytes: &[u8], piece: usize) {
+        for (index, part) in bytes.chunks(piece).enumerate() {
+            self.piece(thread, bytes.len() as u64, (index * piece) as u64, part);
+        }
     }
 
     pub fn gap(&mut self, thread: u32, records: u64, calls: u64, bytes: u64) {
@@ -136,6 +149,7 @@ impl Writer {
         if stamp.is_some() {
             header = header.with_stamp();
         }
+        self.count_memory(thread, header, payload);
         self.raw.extend_from_slice(&header.0.to_le_bytes());
         if let Some(stamp) = stamp {
             self.raw.extend_from_slice(&stamp.to_le_bytes());
@@ -156,6 +170,20 @@ impl Writer {
             self.index.push_frame_end(process.process, process.frames);
             process.frames += 1;
             self.footer.totals.frames += 1;
+        }
+    }
+
+    fn count_memory(&mut self, thread: u32, header: Header, payload: &[u8]) {
+        let memory = &mut self.footer.totals.memory;
+        let place = (self.index.blocks.len() as u32, self.raw.len() as u32);
+        if let Some(function) = describe::description().function(header.id()) {
+            memory.command(function, header, payload, |_, _| {});
+        } else if let (atom::BLOB, Ok(Meta::Blob(piece))) =
+            (header.id(), Meta::decode(header.id(), payload))
+            && let Some(blob) = self.collector.piece(thread, place, &piece)
+        {
+            memory.blob(blob.size);
+            self.blobs.push(blob);
         }
     }
 
@@ -199,6 +227,7 @@ impl Writer {
 
     /// The whole file, with index and footer.
     pub fn finish(mut self) -> Vec<u8> {
+        self.index.list_blobs(self.blobs);
         let index_offset = self.file.len() as u64;
         self.file.extend_from_slice(&self.index.encode());
         let footer_offset = self.file.len() as u64;
@@ -275,11 +304,15 @@ pub fn small_trace() -> Writer {
     w.enter(main, GET_STRING, EFFECT, Some(10), &Payload::new().u32(0x1F01));
     let answer = Payload::new().u64(0x55).inline(b"Mesa");
     w.leave(main, GET_STRING, 0, None, &answer);
-    w.chunk(loader, 20, 0, &[1; 12]);
+    let bytes = [[1; 12].as_slice(), &[2; 8]].concat();
+    w.piece(loader, 20, 0, &bytes[..12]);
     w.end_block();
-    w.chunk(loader, 20, 12, &[2; 8]);
-    let data = Payload::new().u32(0x8892).u64(20).u64(0x1234).u32(0x88E4).chunked(20);
-    w.command(loader, DATA, Some(11), &data);
+    w.piece(loader, 20, 12, &bytes[12..]);
+    let data = Payload::new().u32(0x8892).u64(20).u64(0x1234).u32(0x88E4);
+    w.command(loader, DATA, Some(11), &data.clone().blob(&bytes));
+    w.command(loader, DATA, None, &data.unobserved().blob_range(2, 0x1234, &bytes));
+    let arrays = draw(4, 0, 3).range(255, 0x5000, &[12, 11, 10]);
+    w.command(main, DRAW, None, &arrays.unrecorded_range(255, 0x6000, 4096));
     w.swap(main, 12);
     w.gap(loader, 5, 4, 160);
     w.end_block();

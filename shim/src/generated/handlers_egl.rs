@@ -33,7 +33,7 @@ pub unsafe extern "C" fn eglBindAPI(api: u32) -> u32 {
     });
     let result = driver(api);
     if let Some(call) = call {
-        call.leave(EGL_BIND_API, 0, result, &[]);
+        call.leave(EGL_BIND_API, 0, result, &mut []);
     }
     hooks::eglBindAPI(&scope, api, result)
 }
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn eglBindTexImage(
     call.put(16, buffer);
     let call = call.publish();
     let result = driver(dpy, surface, buffer);
-    call.leave(EGL_BIND_TEX_IMAGE, EFFECT, result, &[]);
+    call.leave(EGL_BIND_TEX_IMAGE, EFFECT, result, &mut []);
     result
 }
 
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn eglBindWaylandDisplayWL(dpy: *mut c_void, display: *mut
     call.put(8, display);
     let call = call.publish();
     let result = driver(dpy, display);
-    call.leave(EGL_BIND_WAYLAND_DISPLAY_WL, 0, result, &[]);
+    call.leave(EGL_BIND_WAYLAND_DISPLAY_WL, 0, result, &mut []);
     result
 }
 
@@ -87,8 +87,8 @@ pub unsafe extern "C" fn eglChooseConfig(
     let Some(call) = Call::begin(EGL_CHOOSE_CONFIG) else {
         return driver(dpy, attrib_list, configs, config_size, num_config);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
         return driver(dpy, attrib_list, configs, config_size, num_config);
     };
     call.clear(24);
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn eglChooseConfig(
     call.put(32, num_config);
     let call = call.publish_observing(40, &reads);
     let result = driver(dpy, attrib_list, configs, config_size, num_config);
-    let writes = [
+    let mut writes = [
         if num_config.is_null() {
             observe::array(configs, config_size as i64, 8)
         } else {
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn eglChooseConfig(
         },
         observe::array(num_config, 1, 4),
     ];
-    call.leave(EGL_CHOOSE_CONFIG, 0, result, &writes);
+    call.leave(EGL_CHOOSE_CONFIG, 0, result, &mut writes);
     result
 }
 
@@ -121,8 +121,8 @@ pub unsafe extern "C" fn eglClientSignalSyncEXT(
     let Some(call) = Call::begin(EGL_CLIENT_SIGNAL_SYNC_EXT) else {
         return driver(dpy, sync, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
         return driver(dpy, sync, attrib_list);
     };
     call.put(0, dpy);
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn eglClientSignalSyncEXT(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, sync, attrib_list);
-    call.leave(EGL_CLIENT_SIGNAL_SYNC_EXT, 0, result, &[]);
+    call.leave(EGL_CLIENT_SIGNAL_SYNC_EXT, 0, result, &mut []);
     result
 }
 
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn eglClientWaitSync(
     call.put(24, timeout);
     let call = call.publish();
     let result = driver(dpy, sync, flags, timeout);
-    call.leave(EGL_CLIENT_WAIT_SYNC, EFFECT, result, &[]);
+    call.leave(EGL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
     result
 }
 
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn eglClientWaitSyncKHR(
     call.put(24, timeout);
     let call = call.publish();
     let result = driver(dpy, sync, flags, timeout);
-    call.leave(EGL_CLIENT_WAIT_SYNC_KHR, EFFECT, result, &[]);
+    call.leave(EGL_CLIENT_WAIT_SYNC_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, time
     call.put(16, timeout);
     let call = call.publish();
     let result = driver(sync, flags, timeout);
-    call.leave(EGL_CLIENT_WAIT_SYNC_NV, EFFECT, result, &[]);
+    call.leave(EGL_CLIENT_WAIT_SYNC_NV, EFFECT, result, &mut []);
     result
 }
 
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn eglCompositorBindTexWindowEXT(external_win_id: i32) -> 
     call.put(0, external_win_id);
     let call = call.publish();
     let result = driver(external_win_id);
-    call.leave(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT, 0, result, &[]);
+    call.leave(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT, 0, result, &mut []);
     result
 }
 
@@ -221,8 +221,8 @@ pub unsafe extern "C" fn eglCompositorSetContextAttributesEXT(
     let Some(call) = Call::begin(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT) else {
         return driver(external_ref_id, context_attributes, num_entries);
     };
-    let reads = [observe::array(context_attributes, num_entries as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &reads) else {
+    let mut reads = [observe::array(context_attributes, num_entries as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads) else {
         return driver(external_ref_id, context_attributes, num_entries);
     };
     call.clear(0);
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn eglCompositorSetContextAttributesEXT(
     call.put(16, num_entries);
     let call = call.publish_observing(24, &reads);
     let result = driver(external_ref_id, context_attributes, num_entries);
-    call.leave(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT, 0, result, &[]);
+    call.leave(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT, 0, result, &mut []);
     result
 }
 
@@ -245,8 +245,8 @@ pub unsafe extern "C" fn eglCompositorSetContextListEXT(
     let Some(call) = Call::begin(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT) else {
         return driver(external_ref_ids, num_entries);
     };
-    let reads = [observe::array(external_ref_ids, num_entries as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 12, &reads) else {
+    let mut reads = [observe::array(external_ref_ids, num_entries as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 12, &mut reads) else {
         return driver(external_ref_ids, num_entries);
     };
     call.clear(8);
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn eglCompositorSetContextListEXT(
     call.put(8, num_entries);
     let call = call.publish_observing(16, &reads);
     let result = driver(external_ref_ids, num_entries);
-    call.leave(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT, 0, result, &[]);
+    call.leave(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT, 0, result, &mut []);
     result
 }
 
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn eglCompositorSetSizeEXT(
     call.put(8, height);
     let call = call.publish();
     let result = driver(external_win_id, width, height);
-    call.leave(EGL_COMPOSITOR_SET_SIZE_EXT, 0, result, &[]);
+    call.leave(EGL_COMPOSITOR_SET_SIZE_EXT, 0, result, &mut []);
     result
 }
 
@@ -290,8 +290,8 @@ pub unsafe extern "C" fn eglCompositorSetWindowAttributesEXT(
     let Some(call) = Call::begin(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT) else {
         return driver(external_win_id, window_attributes, num_entries);
     };
-    let reads = [observe::array(window_attributes, num_entries as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &reads) else {
+    let mut reads = [observe::array(window_attributes, num_entries as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads) else {
         return driver(external_win_id, window_attributes, num_entries);
     };
     call.clear(0);
@@ -301,7 +301,7 @@ pub unsafe extern "C" fn eglCompositorSetWindowAttributesEXT(
     call.put(16, num_entries);
     let call = call.publish_observing(24, &reads);
     let result = driver(external_win_id, window_attributes, num_entries);
-    call.leave(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT, 0, result, &[]);
+    call.leave(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT, 0, result, &mut []);
     result
 }
 
@@ -315,8 +315,8 @@ pub unsafe extern "C" fn eglCompositorSetWindowListEXT(
     let Some(call) = Call::begin(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT) else {
         return driver(external_ref_id, external_win_ids, num_entries);
     };
-    let reads = [observe::array(external_win_ids, num_entries as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &reads) else {
+    let mut reads = [observe::array(external_win_ids, num_entries as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads) else {
         return driver(external_ref_id, external_win_ids, num_entries);
     };
     call.clear(0);
@@ -326,7 +326,7 @@ pub unsafe extern "C" fn eglCompositorSetWindowListEXT(
     call.put(16, num_entries);
     let call = call.publish_observing(24, &reads);
     let result = driver(external_ref_id, external_win_ids, num_entries);
-    call.leave(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT, 0, result, &[]);
+    call.leave(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT, 0, result, &mut []);
     result
 }
 
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn eglCompositorSwapPolicyEXT(external_win_id: i32, policy
     call.put(4, policy);
     let call = call.publish();
     let result = driver(external_win_id, policy);
-    call.leave(EGL_COMPOSITOR_SWAP_POLICY_EXT, 0, result, &[]);
+    call.leave(EGL_COMPOSITOR_SWAP_POLICY_EXT, 0, result, &mut []);
     result
 }
 
@@ -360,7 +360,7 @@ pub unsafe extern "C" fn eglCopyBuffers(
     call.put(16, target);
     let call = call.publish();
     let result = driver(dpy, surface, target);
-    call.leave(EGL_COPY_BUFFERS, 0, result, &[]);
+    call.leave(EGL_COPY_BUFFERS, 0, result, &mut []);
     result
 }
 
@@ -381,8 +381,8 @@ pub unsafe extern "C" fn eglCreateContext(
     };
     let call = Call::begin(EGL_CREATE_CONTEXT);
     let call = call.and_then(|call| {
-        let reads = [observe::attributes_i32(attrib_list)];
-        let call = call.reserve_observing(LEAVES, 32, &reads)?;
+        let mut reads = [observe::attributes_i32(attrib_list)];
+        let call = call.reserve_observing(LEAVES, 32, &mut reads)?;
         call.put(0, dpy);
         call.put(8, config);
         call.put(16, share_context);
@@ -391,7 +391,7 @@ pub unsafe extern "C" fn eglCreateContext(
     });
     let result = driver(dpy, config, share_context, attrib_list);
     if let Some(call) = call {
-        call.leave(EGL_CREATE_CONTEXT, EFFECT, result, &[]);
+        call.leave(EGL_CREATE_CONTEXT, EFFECT, result, &mut []);
     }
     hooks::eglCreateContext(&scope, dpy, config, share_context, attrib_list, result)
 }
@@ -405,15 +405,15 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
     let Some(call) = Call::begin(EGL_CREATE_DRM_IMAGE_MESA) else {
         return driver(dpy, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
         return driver(dpy, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, attrib_list);
     let call = call.publish_observing(16, &reads);
     let result = driver(dpy, attrib_list);
-    call.leave(EGL_CREATE_DRM_IMAGE_MESA, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_DRM_IMAGE_MESA, EFFECT, result, &mut []);
     result
 }
 
@@ -427,8 +427,8 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     let Some(call) = Call::begin(EGL_CREATE_FENCE_SYNC_NV) else {
         return driver(dpy, condition, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
         return driver(dpy, condition, attrib_list);
     };
     call.clear(8);
@@ -437,7 +437,7 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, condition, attrib_list);
-    call.leave(EGL_CREATE_FENCE_SYNC_NV, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_FENCE_SYNC_NV, EFFECT, result, &mut []);
     result
 }
 
@@ -458,8 +458,8 @@ pub unsafe extern "C" fn eglCreateImage(
     let Some(call) = Call::begin(EGL_CREATE_IMAGE) else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
     call.clear(16);
@@ -470,7 +470,7 @@ pub unsafe extern "C" fn eglCreateImage(
     call.put(32, attrib_list);
     let call = call.publish_observing(40, &reads);
     let result = driver(dpy, ctx, target, buffer, attrib_list);
-    call.leave(EGL_CREATE_IMAGE, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_IMAGE, EFFECT, result, &mut []);
     result
 }
 
@@ -491,8 +491,8 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     let Some(call) = Call::begin(EGL_CREATE_IMAGE_KHR) else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
     call.clear(16);
@@ -503,7 +503,7 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     call.put(32, attrib_list);
     let call = call.publish_observing(40, &reads);
     let result = driver(dpy, ctx, target, buffer, attrib_list);
-    call.leave(EGL_CREATE_IMAGE_KHR, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_IMAGE_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -515,12 +515,14 @@ pub unsafe extern "C" fn eglCreateNativeClientBufferANDROID(
     let Some(call) = Call::begin(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID) else {
         return driver(attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 8, &reads) else { return driver(attrib_list) };
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 8, &mut reads) else {
+        return driver(attrib_list);
+    };
     call.put(0, attrib_list);
     let call = call.publish_observing(8, &reads);
     let result = driver(attrib_list);
-    call.leave(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result, &mut []);
     result
 }
 
@@ -541,8 +543,8 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
     let Some(call) = Call::begin(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER) else {
         return driver(dpy, buftype, buffer, config, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
         return driver(dpy, buftype, buffer, config, attrib_list);
     };
     call.clear(8);
@@ -553,7 +555,7 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
     call.put(32, attrib_list);
     let call = call.publish_observing(40, &reads);
     let result = driver(dpy, buftype, buffer, config, attrib_list);
-    call.leave(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER, EFFECT, result, &mut []);
     result
 }
 
@@ -567,8 +569,8 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
     let Some(call) = Call::begin(EGL_CREATE_PBUFFER_SURFACE) else {
         return driver(dpy, config, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
         return driver(dpy, config, attrib_list);
     };
     call.put(0, dpy);
@@ -576,7 +578,7 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, config, attrib_list);
-    call.leave(EGL_CREATE_PBUFFER_SURFACE, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_PBUFFER_SURFACE, EFFECT, result, &mut []);
     result
 }
 
@@ -595,8 +597,8 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
     let Some(call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE) else {
         return driver(dpy, config, pixmap, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
         return driver(dpy, config, pixmap, attrib_list);
     };
     call.put(0, dpy);
@@ -605,7 +607,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
     call.put(24, attrib_list);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, pixmap, attrib_list);
-    call.leave(EGL_CREATE_PIXMAP_SURFACE, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_PIXMAP_SURFACE, EFFECT, result, &mut []);
     result
 }
 
@@ -625,7 +627,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
     call.put(16, pixmap);
     let call = call.publish();
     let result = driver(dpy, config, pixmap);
-    call.leave(EGL_CREATE_PIXMAP_SURFACE_HI, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_PIXMAP_SURFACE_HI, EFFECT, result, &mut []);
     result
 }
 
@@ -644,8 +646,8 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
     let Some(call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE) else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
     call.put(0, dpy);
@@ -654,7 +656,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
     call.put(24, attrib_list);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, native_pixmap, attrib_list);
-    call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE, EFFECT, result, &mut []);
     result
 }
 
@@ -673,8 +675,8 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
     let Some(call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
     call.put(0, dpy);
@@ -683,7 +685,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
     call.put(24, attrib_list);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, native_pixmap, attrib_list);
-    call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT, EFFECT, result, &mut []);
     result
 }
 
@@ -702,8 +704,8 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
     let Some(call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE) else {
         return driver(dpy, config, native_window, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
         return driver(dpy, config, native_window, attrib_list);
     };
     call.put(0, dpy);
@@ -712,7 +714,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
     call.put(24, attrib_list);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, native_window, attrib_list);
-    call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE, EFFECT, result, &mut []);
     result
 }
 
@@ -731,8 +733,8 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
     let Some(call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) else {
         return driver(dpy, config, native_window, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
         return driver(dpy, config, native_window, attrib_list);
     };
     call.put(0, dpy);
@@ -741,7 +743,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
     call.put(24, attrib_list);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, native_window, attrib_list);
-    call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT, EFFECT, result, &mut []);
     result
 }
 
@@ -754,15 +756,15 @@ pub unsafe extern "C" fn eglCreateStreamAttribKHR(
     let Some(call) = Call::begin(EGL_CREATE_STREAM_ATTRIB_KHR) else {
         return driver(dpy, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
         return driver(dpy, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, attrib_list);
     let call = call.publish_observing(16, &reads);
     let result = driver(dpy, attrib_list);
-    call.leave(EGL_CREATE_STREAM_ATTRIB_KHR, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_STREAM_ATTRIB_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -781,7 +783,7 @@ pub unsafe extern "C" fn eglCreateStreamFromFileDescriptorKHR(
     call.put(8, file_descriptor);
     let call = call.publish();
     let result = driver(dpy, file_descriptor);
-    call.leave(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -792,15 +794,15 @@ pub unsafe extern "C" fn eglCreateStreamKHR(
     let driver: unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_STREAM_KHR);
     let Some(call) = Call::begin(EGL_CREATE_STREAM_KHR) else { return driver(dpy, attrib_list) };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
         return driver(dpy, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, attrib_list);
     let call = call.publish_observing(16, &reads);
     let result = driver(dpy, attrib_list);
-    call.leave(EGL_CREATE_STREAM_KHR, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_STREAM_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -819,8 +821,8 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
     let Some(call) = Call::begin(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR) else {
         return driver(dpy, config, stream, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
         return driver(dpy, config, stream, attrib_list);
     };
     call.put(0, dpy);
@@ -829,7 +831,7 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
     call.put(24, attrib_list);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, stream, attrib_list);
-    call.leave(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -844,8 +846,8 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
     let Some(call) = Call::begin(EGL_CREATE_STREAM_SYNC_NV) else {
         return driver(dpy, stream, r#type, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
         return driver(dpy, stream, r#type, attrib_list);
     };
     call.clear(16);
@@ -855,7 +857,7 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
     call.put(24, attrib_list);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, stream, r#type, attrib_list);
-    call.leave(EGL_CREATE_STREAM_SYNC_NV, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_STREAM_SYNC_NV, EFFECT, result, &mut []);
     result
 }
 
@@ -867,8 +869,8 @@ pub unsafe extern "C" fn eglCreateSync(
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_SYNC);
     let Some(call) = Call::begin(EGL_CREATE_SYNC) else { return driver(dpy, r#type, attrib_list) };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
         return driver(dpy, r#type, attrib_list);
     };
     call.clear(8);
@@ -877,7 +879,7 @@ pub unsafe extern "C" fn eglCreateSync(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, r#type, attrib_list);
-    call.leave(EGL_CREATE_SYNC, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_SYNC, EFFECT, result, &mut []);
     result
 }
 
@@ -891,8 +893,8 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     let Some(call) = Call::begin(EGL_CREATE_SYNC64_KHR) else {
         return driver(dpy, r#type, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
         return driver(dpy, r#type, attrib_list);
     };
     call.clear(8);
@@ -901,7 +903,7 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, r#type, attrib_list);
-    call.leave(EGL_CREATE_SYNC64_KHR, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_SYNC64_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -915,8 +917,8 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     let Some(call) = Call::begin(EGL_CREATE_SYNC_KHR) else {
         return driver(dpy, r#type, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
         return driver(dpy, r#type, attrib_list);
     };
     call.clear(8);
@@ -925,7 +927,7 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, r#type, attrib_list);
-    call.leave(EGL_CREATE_SYNC_KHR, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_SYNC_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -943,7 +945,7 @@ pub unsafe extern "C" fn eglCreateWaylandBufferFromImageWL(
     call.put(8, image);
     let call = call.publish();
     let result = driver(dpy, image);
-    call.leave(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL, EFFECT, result, &mut []);
     result
 }
 
@@ -962,8 +964,8 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
     let Some(call) = Call::begin(EGL_CREATE_WINDOW_SURFACE) else {
         return driver(dpy, config, win, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
         return driver(dpy, config, win, attrib_list);
     };
     call.put(0, dpy);
@@ -972,7 +974,7 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
     call.put(24, attrib_list);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, win, attrib_list);
-    call.leave(EGL_CREATE_WINDOW_SURFACE, EFFECT, result, &[]);
+    call.leave(EGL_CREATE_WINDOW_SURFACE, EFFECT, result, &mut []);
     result
 }
 
@@ -985,15 +987,15 @@ pub unsafe extern "C" fn eglDebugMessageControlKHR(
     let Some(call) = Call::begin(EGL_DEBUG_MESSAGE_CONTROL_KHR) else {
         return driver(callback, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(callback, attrib_list);
     };
     call.put(0, callback);
     call.put(8, attrib_list);
     let call = call.publish_observing(16, &reads);
     let result = driver(callback, attrib_list);
-    call.leave(EGL_DEBUG_MESSAGE_CONTROL_KHR, 0, result, &[]);
+    call.leave(EGL_DEBUG_MESSAGE_CONTROL_KHR, 0, result, &mut []);
     result
 }
 
@@ -1010,7 +1012,7 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
     });
     let result = driver(dpy, ctx);
     if let Some(call) = call {
-        call.leave(EGL_DESTROY_CONTEXT, 0, result, &[]);
+        call.leave(EGL_DESTROY_CONTEXT, 0, result, &mut []);
     }
     hooks::eglDestroyContext(&scope, dpy, ctx, result)
 }
@@ -1022,7 +1024,7 @@ pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
     call.put(0, dpy);
     let call = call.publish();
     let result = driver(dpy);
-    call.leave(EGL_DESTROY_DISPLAY_EXT, 0, result, &[]);
+    call.leave(EGL_DESTROY_DISPLAY_EXT, 0, result, &mut []);
     result
 }
 
@@ -1034,7 +1036,7 @@ pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -
     call.put(8, image);
     let call = call.publish();
     let result = driver(dpy, image);
-    call.leave(EGL_DESTROY_IMAGE, 0, result, &[]);
+    call.leave(EGL_DESTROY_IMAGE, 0, result, &mut []);
     result
 }
 
@@ -1047,7 +1049,7 @@ pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void
     call.put(8, image);
     let call = call.publish();
     let result = driver(dpy, image);
-    call.leave(EGL_DESTROY_IMAGE_KHR, 0, result, &[]);
+    call.leave(EGL_DESTROY_IMAGE_KHR, 0, result, &mut []);
     result
 }
 
@@ -1060,7 +1062,7 @@ pub unsafe extern "C" fn eglDestroyStreamKHR(dpy: *mut c_void, stream: *mut c_vo
     call.put(8, stream);
     let call = call.publish();
     let result = driver(dpy, stream);
-    call.leave(EGL_DESTROY_STREAM_KHR, 0, result, &[]);
+    call.leave(EGL_DESTROY_STREAM_KHR, 0, result, &mut []);
     result
 }
 
@@ -1073,7 +1075,7 @@ pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_voi
     call.put(8, surface);
     let call = call.publish();
     let result = driver(dpy, surface);
-    call.leave(EGL_DESTROY_SURFACE, 0, result, &[]);
+    call.leave(EGL_DESTROY_SURFACE, 0, result, &mut []);
     result
 }
 
@@ -1085,7 +1087,7 @@ pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> 
     call.put(8, sync);
     let call = call.publish();
     let result = driver(dpy, sync);
-    call.leave(EGL_DESTROY_SYNC, 0, result, &[]);
+    call.leave(EGL_DESTROY_SYNC, 0, result, &mut []);
     result
 }
 
@@ -1098,7 +1100,7 @@ pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) 
     call.put(8, sync);
     let call = call.publish();
     let result = driver(dpy, sync);
-    call.leave(EGL_DESTROY_SYNC_KHR, 0, result, &[]);
+    call.leave(EGL_DESTROY_SYNC_KHR, 0, result, &mut []);
     result
 }
 
@@ -1109,7 +1111,7 @@ pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
     call.put(0, sync);
     let call = call.publish();
     let result = driver(sync);
-    call.leave(EGL_DESTROY_SYNC_NV, 0, result, &[]);
+    call.leave(EGL_DESTROY_SYNC_NV, 0, result, &mut []);
     result
 }
 
@@ -1122,7 +1124,7 @@ pub unsafe extern "C" fn eglDupNativeFenceFDANDROID(dpy: *mut c_void, sync: *mut
     call.put(8, sync);
     let call = call.publish();
     let result = driver(dpy, sync);
-    call.leave(EGL_DUP_NATIVE_FENCE_FD_ANDROID, EFFECT, result, &[]);
+    call.leave(EGL_DUP_NATIVE_FENCE_FD_ANDROID, EFFECT, result, &mut []);
     result
 }
 
@@ -1153,7 +1155,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageMESA(
     call.put(32, offsets);
     let call = call.publish();
     let result = driver(dpy, image, fds, strides, offsets);
-    call.leave(EGL_EXPORT_DMABUF_IMAGE_MESA, EFFECT, result, &[]);
+    call.leave(EGL_EXPORT_DMABUF_IMAGE_MESA, EFFECT, result, &mut []);
     result
 }
 
@@ -1184,8 +1186,8 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
     call.put(32, modifiers);
     let call = call.publish();
     let result = driver(dpy, image, fourcc, num_planes, modifiers);
-    let writes = [observe::array(fourcc, 1, 4), observe::array(num_planes, 1, 4)];
-    call.leave(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA, 0, result, &writes);
+    let mut writes = [observe::array(fourcc, 1, 4), observe::array(num_planes, 1, 4)];
+    call.leave(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA, 0, result, &mut writes);
     result
 }
 
@@ -1216,9 +1218,9 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
     call.put(32, stride);
     let call = call.publish();
     let result = driver(dpy, image, name, handle, stride);
-    let writes =
+    let mut writes =
         [observe::array(name, 1, 4), observe::array(handle, 1, 4), observe::array(stride, 1, 4)];
-    call.leave(EGL_EXPORT_DRM_IMAGE_MESA, EFFECT, result, &writes);
+    call.leave(EGL_EXPORT_DRM_IMAGE_MESA, EFFECT, result, &mut writes);
     result
 }
 
@@ -1229,7 +1231,7 @@ pub unsafe extern "C" fn eglFenceNV(sync: *mut c_void) -> u32 {
     call.put(0, sync);
     let call = call.publish();
     let result = driver(sync);
-    call.leave(EGL_FENCE_NV, 0, result, &[]);
+    call.leave(EGL_FENCE_NV, 0, result, &mut []);
     result
 }
 
@@ -1245,8 +1247,8 @@ pub unsafe extern "C" fn eglGetCompositorTimingANDROID(
     let Some(call) = Call::begin(EGL_GET_COMPOSITOR_TIMING_ANDROID) else {
         return driver(dpy, surface, numTimestamps, names, values);
     };
-    let reads = [observe::array(names, numTimestamps as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
+    let mut reads = [observe::array(names, numTimestamps as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
         return driver(dpy, surface, numTimestamps, names, values);
     };
     call.clear(16);
@@ -1257,8 +1259,8 @@ pub unsafe extern "C" fn eglGetCompositorTimingANDROID(
     call.put(32, values);
     let call = call.publish_observing(40, &reads);
     let result = driver(dpy, surface, numTimestamps, names, values);
-    let writes = [observe::array(values, numTimestamps as i64, 8)];
-    call.leave(EGL_GET_COMPOSITOR_TIMING_ANDROID, 0, result, &writes);
+    let mut writes = [observe::array(values, numTimestamps as i64, 8)];
+    call.leave(EGL_GET_COMPOSITOR_TIMING_ANDROID, 0, result, &mut writes);
     result
 }
 
@@ -1279,7 +1281,7 @@ pub unsafe extern "C" fn eglGetCompositorTimingSupportedANDROID(
     call.put(16, name);
     let call = call.publish();
     let result = driver(dpy, surface, name);
-    call.leave(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID, 0, result, &[]);
+    call.leave(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID, 0, result, &mut []);
     result
 }
 
@@ -1304,8 +1306,8 @@ pub unsafe extern "C" fn eglGetConfigAttrib(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, config, attribute, value);
-    let writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_GET_CONFIG_ATTRIB, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 4)];
+    call.leave(EGL_GET_CONFIG_ATTRIB, 0, result, &mut writes);
     result
 }
 
@@ -1330,7 +1332,7 @@ pub unsafe extern "C" fn eglGetConfigs(
     call.put(24, num_config);
     let call = call.publish();
     let result = driver(dpy, configs, config_size, num_config);
-    let writes = [
+    let mut writes = [
         if num_config.is_null() {
             observe::array(configs, config_size as i64, 8)
         } else {
@@ -1338,7 +1340,7 @@ pub unsafe extern "C" fn eglGetConfigs(
         },
         observe::array(num_config, 1, 4),
     ];
-    call.leave(EGL_GET_CONFIGS, 0, result, &writes);
+    call.leave(EGL_GET_CONFIGS, 0, result, &mut writes);
     result
 }
 
@@ -1348,7 +1350,7 @@ pub unsafe extern "C" fn eglGetCurrentContext() -> *mut c_void {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(EGL_GET_CURRENT_CONTEXT, 0, result, &[]);
+    call.leave(EGL_GET_CURRENT_CONTEXT, 0, result, &mut []);
     result
 }
 
@@ -1358,7 +1360,7 @@ pub unsafe extern "C" fn eglGetCurrentDisplay() -> *mut c_void {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(EGL_GET_CURRENT_DISPLAY, 0, result, &[]);
+    call.leave(EGL_GET_CURRENT_DISPLAY, 0, result, &mut []);
     result
 }
 
@@ -1370,7 +1372,7 @@ pub unsafe extern "C" fn eglGetCurrentSurface(readdraw: i32) -> *mut c_void {
     call.put(0, readdraw);
     let call = call.publish();
     let result = driver(readdraw);
-    call.leave(EGL_GET_CURRENT_SURFACE, 0, result, &[]);
+    call.leave(EGL_GET_CURRENT_SURFACE, 0, result, &mut []);
     result
 }
 
@@ -1381,7 +1383,7 @@ pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
     call.put(0, display_id);
     let call = call.publish();
     let result = driver(display_id);
-    call.leave(EGL_GET_DISPLAY, EFFECT, result, &[]);
+    call.leave(EGL_GET_DISPLAY, EFFECT, result, &mut []);
     result
 }
 
@@ -1393,8 +1395,8 @@ pub unsafe extern "C" fn eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_c
     call.put(0, dpy);
     let call = call.publish();
     let result = driver(dpy);
-    let writes = [observe::c_string(result)];
-    call.leave(EGL_GET_DISPLAY_DRIVER_CONFIG, 0, result, &writes);
+    let mut writes = [observe::c_string(result)];
+    call.leave(EGL_GET_DISPLAY_DRIVER_CONFIG, 0, result, &mut writes);
     result
 }
 
@@ -1406,8 +1408,8 @@ pub unsafe extern "C" fn eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_c
     call.put(0, dpy);
     let call = call.publish();
     let result = driver(dpy);
-    let writes = [observe::c_string(result)];
-    call.leave(EGL_GET_DISPLAY_DRIVER_NAME, 0, result, &writes);
+    let mut writes = [observe::c_string(result)];
+    call.leave(EGL_GET_DISPLAY_DRIVER_NAME, 0, result, &mut writes);
     result
 }
 
@@ -1417,7 +1419,7 @@ pub unsafe extern "C" fn eglGetError() -> i32 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(EGL_GET_ERROR, 0, result, &[]);
+    call.leave(EGL_GET_ERROR, 0, result, &mut []);
     result
 }
 
@@ -1440,7 +1442,7 @@ pub unsafe extern "C" fn eglGetFrameTimestampSupportedANDROID(
     call.put(16, timestamp);
     let call = call.publish();
     let result = driver(dpy, surface, timestamp);
-    call.leave(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID, 0, result, &[]);
+    call.leave(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID, 0, result, &mut []);
     result
 }
 
@@ -1463,8 +1465,8 @@ pub unsafe extern "C" fn eglGetFrameTimestampsANDROID(
     let Some(call) = Call::begin(EGL_GET_FRAME_TIMESTAMPS_ANDROID) else {
         return driver(dpy, surface, frameId, numTimestamps, timestamps, values);
     };
-    let reads = [observe::array(timestamps, numTimestamps as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &reads) else {
+    let mut reads = [observe::array(timestamps, numTimestamps as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
         return driver(dpy, surface, frameId, numTimestamps, timestamps, values);
     };
     call.clear(24);
@@ -1476,8 +1478,8 @@ pub unsafe extern "C" fn eglGetFrameTimestampsANDROID(
     call.put(40, values);
     let call = call.publish_observing(48, &reads);
     let result = driver(dpy, surface, frameId, numTimestamps, timestamps, values);
-    let writes = [observe::array(values, numTimestamps as i64, 8)];
-    call.leave(EGL_GET_FRAME_TIMESTAMPS_ANDROID, 0, result, &writes);
+    let mut writes = [observe::array(values, numTimestamps as i64, 8)];
+    call.leave(EGL_GET_FRAME_TIMESTAMPS_ANDROID, 0, result, &mut writes);
     result
 }
 
@@ -1501,8 +1503,8 @@ pub unsafe extern "C" fn eglGetMscRateANGLE(
     call.put(24, denominator);
     let call = call.publish();
     let result = driver(dpy, surface, numerator, denominator);
-    let writes = [observe::array(numerator, 1, 4), observe::array(denominator, 1, 4)];
-    call.leave(EGL_GET_MSC_RATE_ANGLE, 0, result, &writes);
+    let mut writes = [observe::array(numerator, 1, 4), observe::array(denominator, 1, 4)];
+    call.leave(EGL_GET_MSC_RATE_ANGLE, 0, result, &mut writes);
     result
 }
 
@@ -1516,7 +1518,7 @@ pub unsafe extern "C" fn eglGetNativeClientBufferANDROID(buffer: *const c_void) 
     call.put(0, buffer);
     let call = call.publish();
     let result = driver(buffer);
-    call.leave(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result, &[]);
+    call.leave(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result, &mut []);
     result
 }
 
@@ -1538,8 +1540,8 @@ pub unsafe extern "C" fn eglGetNextFrameIdANDROID(
     call.put(16, frameId);
     let call = call.publish();
     let result = driver(dpy, surface, frameId);
-    let writes = [observe::array(frameId, 1, 8)];
-    call.leave(EGL_GET_NEXT_FRAME_ID_ANDROID, 0, result, &writes);
+    let mut writes = [observe::array(frameId, 1, 8)];
+    call.leave(EGL_GET_NEXT_FRAME_ID_ANDROID, 0, result, &mut writes);
     result
 }
 
@@ -1560,8 +1562,8 @@ pub unsafe extern "C" fn eglGetOutputLayersEXT(
     let Some(call) = Call::begin(EGL_GET_OUTPUT_LAYERS_EXT) else {
         return driver(dpy, attrib_list, layers, max_layers, num_layers);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
         return driver(dpy, attrib_list, layers, max_layers, num_layers);
     };
     call.clear(24);
@@ -1572,7 +1574,7 @@ pub unsafe extern "C" fn eglGetOutputLayersEXT(
     call.put(32, num_layers);
     let call = call.publish_observing(40, &reads);
     let result = driver(dpy, attrib_list, layers, max_layers, num_layers);
-    let writes = [
+    let mut writes = [
         if num_layers.is_null() {
             observe::array(layers, max_layers as i64, 8)
         } else {
@@ -1580,7 +1582,7 @@ pub unsafe extern "C" fn eglGetOutputLayersEXT(
         },
         observe::array(num_layers, 1, 4),
     ];
-    call.leave(EGL_GET_OUTPUT_LAYERS_EXT, 0, result, &writes);
+    call.leave(EGL_GET_OUTPUT_LAYERS_EXT, 0, result, &mut writes);
     result
 }
 
@@ -1601,8 +1603,8 @@ pub unsafe extern "C" fn eglGetOutputPortsEXT(
     let Some(call) = Call::begin(EGL_GET_OUTPUT_PORTS_EXT) else {
         return driver(dpy, attrib_list, ports, max_ports, num_ports);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
         return driver(dpy, attrib_list, ports, max_ports, num_ports);
     };
     call.clear(24);
@@ -1613,7 +1615,7 @@ pub unsafe extern "C" fn eglGetOutputPortsEXT(
     call.put(32, num_ports);
     let call = call.publish_observing(40, &reads);
     let result = driver(dpy, attrib_list, ports, max_ports, num_ports);
-    let writes = [
+    let mut writes = [
         if num_ports.is_null() {
             observe::array(ports, max_ports as i64, 8)
         } else {
@@ -1621,7 +1623,7 @@ pub unsafe extern "C" fn eglGetOutputPortsEXT(
         },
         observe::array(num_ports, 1, 4),
     ];
-    call.leave(EGL_GET_OUTPUT_PORTS_EXT, 0, result, &writes);
+    call.leave(EGL_GET_OUTPUT_PORTS_EXT, 0, result, &mut writes);
     result
 }
 
@@ -1635,8 +1637,8 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
     let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY) else {
         return driver(platform, native_display, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
         return driver(platform, native_display, attrib_list);
     };
     call.clear(0);
@@ -1645,7 +1647,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(platform, native_display, attrib_list);
-    call.leave(EGL_GET_PLATFORM_DISPLAY, EFFECT, result, &[]);
+    call.leave(EGL_GET_PLATFORM_DISPLAY, EFFECT, result, &mut []);
     result
 }
 
@@ -1659,8 +1661,8 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
     let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY_EXT) else {
         return driver(platform, native_display, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
         return driver(platform, native_display, attrib_list);
     };
     call.clear(0);
@@ -1669,7 +1671,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(platform, native_display, attrib_list);
-    call.leave(EGL_GET_PLATFORM_DISPLAY_EXT, EFFECT, result, &[]);
+    call.leave(EGL_GET_PLATFORM_DISPLAY_EXT, EFFECT, result, &mut []);
     result
 }
 
@@ -1678,14 +1680,14 @@ pub unsafe extern "C" fn eglGetProcAddress(procname: *const c_char) -> *mut c_vo
     let Some(scope) = hooks::enter() else { return driver(procname) };
     let call = Call::begin(EGL_GET_PROC_ADDRESS);
     let call = call.and_then(|call| {
-        let reads = [observe::c_string(procname)];
-        let call = call.reserve_observing(EFFECT | LEAVES, 8, &reads)?;
+        let mut reads = [observe::c_string(procname)];
+        let call = call.reserve_observing(EFFECT | LEAVES, 8, &mut reads)?;
         call.put(0, procname);
         Some(call.publish_observing(8, &reads))
     });
     let result = driver(procname);
     if let Some(call) = call {
-        call.leave(EGL_GET_PROC_ADDRESS, 0, result, &[]);
+        call.leave(EGL_GET_PROC_ADDRESS, 0, result, &mut []);
     }
     hooks::eglGetProcAddress(&scope, procname, result)
 }
@@ -1704,7 +1706,7 @@ pub unsafe extern "C" fn eglGetStreamFileDescriptorKHR(
     call.put(8, stream);
     let call = call.publish();
     let result = driver(dpy, stream);
-    call.leave(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR, EFFECT, result, &[]);
+    call.leave(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -1727,8 +1729,8 @@ pub unsafe extern "C" fn eglGetSyncAttrib(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, sync, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_GET_SYNC_ATTRIB, EFFECT, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_GET_SYNC_ATTRIB, EFFECT, result, &mut writes);
     result
 }
 
@@ -1751,8 +1753,8 @@ pub unsafe extern "C" fn eglGetSyncAttribKHR(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, sync, attribute, value);
-    let writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_GET_SYNC_ATTRIB_KHR, EFFECT, result, &writes);
+    let mut writes = [observe::array(value, 1, 4)];
+    call.leave(EGL_GET_SYNC_ATTRIB_KHR, EFFECT, result, &mut writes);
     result
 }
 
@@ -1773,8 +1775,8 @@ pub unsafe extern "C" fn eglGetSyncAttribNV(
     call.put(16, value);
     let call = call.publish();
     let result = driver(sync, attribute, value);
-    let writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_GET_SYNC_ATTRIB_NV, EFFECT, result, &writes);
+    let mut writes = [observe::array(value, 1, 4)];
+    call.leave(EGL_GET_SYNC_ATTRIB_NV, EFFECT, result, &mut writes);
     result
 }
 
@@ -1784,7 +1786,7 @@ pub unsafe extern "C" fn eglGetSystemTimeFrequencyNV() -> u64 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(EGL_GET_SYSTEM_TIME_FREQUENCY_NV, 0, result, &[]);
+    call.leave(EGL_GET_SYSTEM_TIME_FREQUENCY_NV, 0, result, &mut []);
     result
 }
 
@@ -1794,7 +1796,7 @@ pub unsafe extern "C" fn eglGetSystemTimeNV() -> u64 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(EGL_GET_SYSTEM_TIME_NV, 0, result, &[]);
+    call.leave(EGL_GET_SYSTEM_TIME_NV, 0, result, &mut []);
     result
 }
 
@@ -1812,8 +1814,8 @@ pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor:
     });
     let result = driver(dpy, major, minor);
     if let Some(call) = call {
-        let writes = [observe::array(major, 1, 4), observe::array(minor, 1, 4)];
-        call.leave(EGL_INITIALIZE, EFFECT, result, &writes);
+        let mut writes = [observe::array(major, 1, 4), observe::array(minor, 1, 4)];
+        call.leave(EGL_INITIALIZE, EFFECT, result, &mut writes);
     }
     hooks::eglInitialize(&scope, dpy, major, minor, result)
 }
@@ -1839,7 +1841,7 @@ pub unsafe extern "C" fn eglLabelObjectKHR(
     call.put(24, label);
     let call = call.publish();
     let result = driver(display, objectType, object, label);
-    call.leave(EGL_LABEL_OBJECT_KHR, 0, result, &[]);
+    call.leave(EGL_LABEL_OBJECT_KHR, 0, result, &mut []);
     result
 }
 
@@ -1853,8 +1855,8 @@ pub unsafe extern "C" fn eglLockSurfaceKHR(
     let Some(call) = Call::begin(EGL_LOCK_SURFACE_KHR) else {
         return driver(dpy, surface, attrib_list);
     };
-    let reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_i32(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
         return driver(dpy, surface, attrib_list);
     };
     call.put(0, dpy);
@@ -1862,7 +1864,7 @@ pub unsafe extern "C" fn eglLockSurfaceKHR(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, surface, attrib_list);
-    call.leave(EGL_LOCK_SURFACE_KHR, EFFECT, result, &[]);
+    call.leave(EGL_LOCK_SURFACE_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -1891,7 +1893,7 @@ pub unsafe extern "C" fn eglMakeCurrent(
             EGL_MAKE_CURRENT,
             hooks::eglMakeCurrent_leave_flags(dpy, draw, read, ctx, result),
             result,
-            &[],
+            &mut [],
         );
     }
     hooks::eglMakeCurrent(&scope, dpy, draw, read, ctx, result)
@@ -1918,7 +1920,7 @@ pub unsafe extern "C" fn eglOutputLayerAttribEXT(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, layer, attribute, value);
-    call.leave(EGL_OUTPUT_LAYER_ATTRIB_EXT, 0, result, &[]);
+    call.leave(EGL_OUTPUT_LAYER_ATTRIB_EXT, 0, result, &mut []);
     result
 }
 
@@ -1943,7 +1945,7 @@ pub unsafe extern "C" fn eglOutputPortAttribEXT(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, port, attribute, value);
-    call.leave(EGL_OUTPUT_PORT_ATTRIB_EXT, 0, result, &[]);
+    call.leave(EGL_OUTPUT_PORT_ATTRIB_EXT, 0, result, &mut []);
     result
 }
 
@@ -1971,7 +1973,7 @@ pub unsafe extern "C" fn eglPostSubBufferNV(
     call.put(28, height);
     let call = call.publish();
     let result = driver(dpy, surface, x, y, width, height);
-    call.leave(EGL_POST_SUB_BUFFER_NV, 0, result, &[]);
+    call.leave(EGL_POST_SUB_BUFFER_NV, 0, result, &mut []);
     result
 }
 
@@ -1991,7 +1993,7 @@ pub unsafe extern "C" fn eglPresentationTimeANDROID(
     call.put(16, time);
     let call = call.publish();
     let result = driver(dpy, surface, time);
-    call.leave(EGL_PRESENTATION_TIME_ANDROID, 0, result, &[]);
+    call.leave(EGL_PRESENTATION_TIME_ANDROID, 0, result, &mut []);
     result
 }
 
@@ -2001,7 +2003,7 @@ pub unsafe extern "C" fn eglQueryAPI() -> u32 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(EGL_QUERY_API, 0, result, &[]);
+    call.leave(EGL_QUERY_API, 0, result, &mut []);
     result
 }
 
@@ -2026,8 +2028,8 @@ pub unsafe extern "C" fn eglQueryContext(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, ctx, attribute, value);
-    let writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_QUERY_CONTEXT, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 4)];
+    call.leave(EGL_QUERY_CONTEXT, 0, result, &mut writes);
     result
 }
 
@@ -2040,8 +2042,8 @@ pub unsafe extern "C" fn eglQueryDebugKHR(attribute: i32, value: *mut isize) -> 
     call.put(8, value);
     let call = call.publish();
     let result = driver(attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DEBUG_KHR, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_DEBUG_KHR, 0, result, &mut writes);
     result
 }
 
@@ -2064,8 +2066,8 @@ pub unsafe extern "C" fn eglQueryDeviceAttribEXT(
     call.put(16, value);
     let call = call.publish();
     let result = driver(device, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DEVICE_ATTRIB_EXT, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_DEVICE_ATTRIB_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2091,7 +2093,7 @@ pub unsafe extern "C" fn eglQueryDeviceBinaryEXT(
     call.put(24, size);
     let call = call.publish();
     let result = driver(device, name, max_size, value, size);
-    let writes = [
+    let mut writes = [
         if size.is_null() {
             observe::array(value, max_size as i64, 1)
         } else {
@@ -2099,7 +2101,7 @@ pub unsafe extern "C" fn eglQueryDeviceBinaryEXT(
         },
         observe::array(size, 1, 4),
     ];
-    call.leave(EGL_QUERY_DEVICE_BINARY_EXT, 0, result, &writes);
+    call.leave(EGL_QUERY_DEVICE_BINARY_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2113,8 +2115,8 @@ pub unsafe extern "C" fn eglQueryDeviceStringEXT(device: *mut c_void, name: i32)
     call.put(8, name);
     let call = call.publish();
     let result = driver(device, name);
-    let writes = [observe::c_string(result)];
-    call.leave(EGL_QUERY_DEVICE_STRING_EXT, 0, result, &writes);
+    let mut writes = [observe::c_string(result)];
+    call.leave(EGL_QUERY_DEVICE_STRING_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2137,7 +2139,7 @@ pub unsafe extern "C" fn eglQueryDevicesEXT(
     call.put(16, num_devices);
     let call = call.publish();
     let result = driver(max_devices, devices, num_devices);
-    let writes = [
+    let mut writes = [
         if num_devices.is_null() {
             observe::array(devices, max_devices as i64, 8)
         } else {
@@ -2145,7 +2147,7 @@ pub unsafe extern "C" fn eglQueryDevicesEXT(
         },
         observe::array(num_devices, 1, 4),
     ];
-    call.leave(EGL_QUERY_DEVICES_EXT, 0, result, &writes);
+    call.leave(EGL_QUERY_DEVICES_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2168,8 +2170,8 @@ pub unsafe extern "C" fn eglQueryDisplayAttribEXT(
     call.put(16, value);
     let call = call.publish();
     let result = driver(dpy, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DISPLAY_ATTRIB_EXT, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_DISPLAY_ATTRIB_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2190,8 +2192,8 @@ pub unsafe extern "C" fn eglQueryDisplayAttribKHR(
     call.put(16, value);
     let call = call.publish();
     let result = driver(dpy, name, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DISPLAY_ATTRIB_KHR, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_DISPLAY_ATTRIB_KHR, 0, result, &mut writes);
     result
 }
 
@@ -2214,8 +2216,8 @@ pub unsafe extern "C" fn eglQueryDisplayAttribNV(
     call.put(16, value);
     let call = call.publish();
     let result = driver(dpy, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DISPLAY_ATTRIB_NV, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_DISPLAY_ATTRIB_NV, 0, result, &mut writes);
     result
 }
 
@@ -2240,7 +2242,7 @@ pub unsafe extern "C" fn eglQueryDmaBufFormatsEXT(
     call.put(24, num_formats);
     let call = call.publish();
     let result = driver(dpy, max_formats, formats, num_formats);
-    let writes = [
+    let mut writes = [
         if num_formats.is_null() {
             observe::array(formats, max_formats as i64, 4)
         } else {
@@ -2248,7 +2250,7 @@ pub unsafe extern "C" fn eglQueryDmaBufFormatsEXT(
         },
         observe::array(num_formats, 1, 4),
     ];
-    call.leave(EGL_QUERY_DMA_BUF_FORMATS_EXT, 0, result, &writes);
+    call.leave(EGL_QUERY_DMA_BUF_FORMATS_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2276,7 +2278,7 @@ pub unsafe extern "C" fn eglQueryDmaBufModifiersEXT(
     call.put(32, num_modifiers);
     let call = call.publish();
     let result = driver(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
-    let writes = [
+    let mut writes = [
         if num_modifiers.is_null() {
             observe::array(modifiers, max_modifiers as i64, 8)
         } else {
@@ -2289,7 +2291,7 @@ pub unsafe extern "C" fn eglQueryDmaBufModifiersEXT(
         },
         observe::array(num_modifiers, 1, 4),
     ];
-    call.leave(EGL_QUERY_DMA_BUF_MODIFIERS_EXT, 0, result, &writes);
+    call.leave(EGL_QUERY_DMA_BUF_MODIFIERS_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2307,8 +2309,8 @@ pub unsafe extern "C" fn eglQueryNativeDisplayNV(
     call.put(8, display_id);
     let call = call.publish();
     let result = driver(dpy, display_id);
-    let writes = [observe::array(display_id, 1, 8)];
-    call.leave(EGL_QUERY_NATIVE_DISPLAY_NV, 0, result, &writes);
+    let mut writes = [observe::array(display_id, 1, 8)];
+    call.leave(EGL_QUERY_NATIVE_DISPLAY_NV, 0, result, &mut writes);
     result
 }
 
@@ -2328,8 +2330,8 @@ pub unsafe extern "C" fn eglQueryNativePixmapNV(
     call.put(16, pixmap);
     let call = call.publish();
     let result = driver(dpy, surf, pixmap);
-    let writes = [observe::array(pixmap, 1, 8)];
-    call.leave(EGL_QUERY_NATIVE_PIXMAP_NV, 0, result, &writes);
+    let mut writes = [observe::array(pixmap, 1, 8)];
+    call.leave(EGL_QUERY_NATIVE_PIXMAP_NV, 0, result, &mut writes);
     result
 }
 
@@ -2349,8 +2351,8 @@ pub unsafe extern "C" fn eglQueryNativeWindowNV(
     call.put(16, window);
     let call = call.publish();
     let result = driver(dpy, surf, window);
-    let writes = [observe::array(window, 1, 8)];
-    call.leave(EGL_QUERY_NATIVE_WINDOW_NV, 0, result, &writes);
+    let mut writes = [observe::array(window, 1, 8)];
+    call.leave(EGL_QUERY_NATIVE_WINDOW_NV, 0, result, &mut writes);
     result
 }
 
@@ -2375,8 +2377,8 @@ pub unsafe extern "C" fn eglQueryOutputLayerAttribEXT(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, layer, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2397,8 +2399,8 @@ pub unsafe extern "C" fn eglQueryOutputLayerStringEXT(
     call.put(16, name);
     let call = call.publish();
     let result = driver(dpy, layer, name);
-    let writes = [observe::c_string(result)];
-    call.leave(EGL_QUERY_OUTPUT_LAYER_STRING_EXT, 0, result, &writes);
+    let mut writes = [observe::c_string(result)];
+    call.leave(EGL_QUERY_OUTPUT_LAYER_STRING_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2423,8 +2425,8 @@ pub unsafe extern "C" fn eglQueryOutputPortAttribEXT(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, port, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2445,8 +2447,8 @@ pub unsafe extern "C" fn eglQueryOutputPortStringEXT(
     call.put(16, name);
     let call = call.publish();
     let result = driver(dpy, port, name);
-    let writes = [observe::c_string(result)];
-    call.leave(EGL_QUERY_OUTPUT_PORT_STRING_EXT, 0, result, &writes);
+    let mut writes = [observe::c_string(result)];
+    call.leave(EGL_QUERY_OUTPUT_PORT_STRING_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2471,8 +2473,8 @@ pub unsafe extern "C" fn eglQueryStreamAttribKHR(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, stream, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_STREAM_ATTRIB_KHR, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_STREAM_ATTRIB_KHR, 0, result, &mut writes);
     result
 }
 
@@ -2498,8 +2500,8 @@ pub unsafe extern "C" fn eglQueryStreamConsumerEventNV(
     call.put(32, aux);
     let call = call.publish();
     let result = driver(dpy, stream, timeout, event, aux);
-    let writes = [observe::array(event, 1, 4), observe::array(aux, 1, 8)];
-    call.leave(EGL_QUERY_STREAM_CONSUMER_EVENT_NV, EFFECT, result, &writes);
+    let mut writes = [observe::array(event, 1, 4), observe::array(aux, 1, 8)];
+    call.leave(EGL_QUERY_STREAM_CONSUMER_EVENT_NV, EFFECT, result, &mut writes);
     result
 }
 
@@ -2524,8 +2526,8 @@ pub unsafe extern "C" fn eglQueryStreamKHR(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, stream, attribute, value);
-    let writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_QUERY_STREAM_KHR, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 4)];
+    call.leave(EGL_QUERY_STREAM_KHR, 0, result, &mut writes);
     result
 }
 
@@ -2562,8 +2564,8 @@ pub unsafe extern "C" fn eglQueryStreamMetadataNV(
     call.put(32, data);
     let call = call.publish();
     let result = driver(dpy, stream, name, n, offset, size, data);
-    let writes = [observe::array(data, size as i64, 1)];
-    call.leave(EGL_QUERY_STREAM_METADATA_NV, 0, result, &writes);
+    let mut writes = [observe::array(data, size as i64, 1)];
+    call.leave(EGL_QUERY_STREAM_METADATA_NV, 0, result, &mut writes);
     result
 }
 
@@ -2588,8 +2590,8 @@ pub unsafe extern "C" fn eglQueryStreamTimeKHR(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, stream, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_STREAM_TIME_KHR, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_STREAM_TIME_KHR, 0, result, &mut writes);
     result
 }
 
@@ -2614,8 +2616,8 @@ pub unsafe extern "C" fn eglQueryStreamu64KHR(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, stream, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_STREAMU64_KHR, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_STREAMU64_KHR, 0, result, &mut writes);
     result
 }
 
@@ -2628,8 +2630,8 @@ pub unsafe extern "C" fn eglQueryString(dpy: *mut c_void, name: i32) -> *const c
     call.put(8, name);
     let call = call.publish();
     let result = driver(dpy, name);
-    let writes = [observe::c_string(result)];
-    call.leave(EGL_QUERY_STRING, 0, result, &writes);
+    let mut writes = [observe::c_string(result)];
+    call.leave(EGL_QUERY_STRING, 0, result, &mut writes);
     result
 }
 
@@ -2652,8 +2654,8 @@ pub unsafe extern "C" fn eglQuerySupportedCompressionRatesEXT(
     let Some(call) = Call::begin(EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT) else {
         return driver(dpy, config, attrib_list, rates, rate_size, num_rates);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
         return driver(dpy, config, attrib_list, rates, rate_size, num_rates);
     };
     call.clear(32);
@@ -2665,7 +2667,7 @@ pub unsafe extern "C" fn eglQuerySupportedCompressionRatesEXT(
     call.put(40, num_rates);
     let call = call.publish_observing(48, &reads);
     let result = driver(dpy, config, attrib_list, rates, rate_size, num_rates);
-    let writes = [
+    let mut writes = [
         if num_rates.is_null() {
             observe::array(rates, rate_size as i64, 4)
         } else {
@@ -2673,7 +2675,7 @@ pub unsafe extern "C" fn eglQuerySupportedCompressionRatesEXT(
         },
         observe::array(num_rates, 1, 4),
     ];
-    call.leave(EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT, 0, result, &writes);
+    call.leave(EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT, 0, result, &mut writes);
     result
 }
 
@@ -2698,8 +2700,8 @@ pub unsafe extern "C" fn eglQuerySurface(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, surface, attribute, value);
-    let writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_QUERY_SURFACE, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 4)];
+    call.leave(EGL_QUERY_SURFACE, 0, result, &mut writes);
     result
 }
 
@@ -2724,8 +2726,8 @@ pub unsafe extern "C" fn eglQuerySurface64KHR(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, surface, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_SURFACE64_KHR, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_SURFACE64_KHR, 0, result, &mut writes);
     result
 }
 
@@ -2750,8 +2752,8 @@ pub unsafe extern "C" fn eglQuerySurfacePointerANGLE(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, surface, attribute, value);
-    let writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_SURFACE_POINTER_ANGLE, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 8)];
+    call.leave(EGL_QUERY_SURFACE_POINTER_ANGLE, 0, result, &mut writes);
     result
 }
 
@@ -2776,8 +2778,8 @@ pub unsafe extern "C" fn eglQueryWaylandBufferWL(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, buffer, attribute, value);
-    let writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_QUERY_WAYLAND_BUFFER_WL, 0, result, &writes);
+    let mut writes = [observe::array(value, 1, 4)];
+    call.leave(EGL_QUERY_WAYLAND_BUFFER_WL, 0, result, &mut writes);
     result
 }
 
@@ -2798,7 +2800,7 @@ pub unsafe extern "C" fn eglReleaseTexImage(
     call.put(16, buffer);
     let call = call.publish();
     let result = driver(dpy, surface, buffer);
-    call.leave(EGL_RELEASE_TEX_IMAGE, 0, result, &[]);
+    call.leave(EGL_RELEASE_TEX_IMAGE, 0, result, &mut []);
     result
 }
 
@@ -2812,7 +2814,7 @@ pub unsafe extern "C" fn eglReleaseThread() -> u32 {
     });
     let result = driver();
     if let Some(call) = call {
-        call.leave(EGL_RELEASE_THREAD, 0, result, &[]);
+        call.leave(EGL_RELEASE_THREAD, 0, result, &mut []);
     }
     hooks::eglReleaseThread(&scope, result)
 }
@@ -2826,7 +2828,7 @@ pub unsafe extern "C" fn eglResetStreamNV(dpy: *mut c_void, stream: *mut c_void)
     call.put(8, stream);
     let call = call.publish();
     let result = driver(dpy, stream);
-    call.leave(EGL_RESET_STREAM_NV, 0, result, &[]);
+    call.leave(EGL_RESET_STREAM_NV, 0, result, &mut []);
     result
 }
 
@@ -2860,8 +2862,8 @@ pub unsafe extern "C" fn eglSetDamageRegionKHR(
     let Some(call) = Call::begin(EGL_SET_DAMAGE_REGION_KHR) else {
         return driver(dpy, surface, rects, n_rects);
     };
-    let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 28, &reads) else {
+    let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads) else {
         return driver(dpy, surface, rects, n_rects);
     };
     call.clear(24);
@@ -2871,7 +2873,7 @@ pub unsafe extern "C" fn eglSetDamageRegionKHR(
     call.put(24, n_rects);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, surface, rects, n_rects);
-    call.leave(EGL_SET_DAMAGE_REGION_KHR, 0, result, &[]);
+    call.leave(EGL_SET_DAMAGE_REGION_KHR, 0, result, &mut []);
     result
 }
 
@@ -2896,7 +2898,7 @@ pub unsafe extern "C" fn eglSetStreamAttribKHR(
     call.put(24, value);
     let call = call.publish();
     let result = driver(dpy, stream, attribute, value);
-    call.leave(EGL_SET_STREAM_ATTRIB_KHR, 0, result, &[]);
+    call.leave(EGL_SET_STREAM_ATTRIB_KHR, 0, result, &mut []);
     result
 }
 
@@ -2919,8 +2921,8 @@ pub unsafe extern "C" fn eglSetStreamMetadataNV(
     let Some(call) = Call::begin(EGL_SET_STREAM_METADATA_NV) else {
         return driver(dpy, stream, n, offset, size, data);
     };
-    let reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
+    let mut reads = [observe::array(data, size as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
         return driver(dpy, stream, n, offset, size, data);
     };
     call.clear(24);
@@ -2932,7 +2934,7 @@ pub unsafe extern "C" fn eglSetStreamMetadataNV(
     call.put(32, data);
     let call = call.publish_observing(40, &reads);
     let result = driver(dpy, stream, n, offset, size, data);
-    call.leave(EGL_SET_STREAM_METADATA_NV, 0, result, &[]);
+    call.leave(EGL_SET_STREAM_METADATA_NV, 0, result, &mut []);
     result
 }
 
@@ -2947,7 +2949,7 @@ pub unsafe extern "C" fn eglSignalSyncKHR(dpy: *mut c_void, sync: *mut c_void, m
     call.put(16, mode);
     let call = call.publish();
     let result = driver(dpy, sync, mode);
-    call.leave(EGL_SIGNAL_SYNC_KHR, 0, result, &[]);
+    call.leave(EGL_SIGNAL_SYNC_KHR, 0, result, &mut []);
     result
 }
 
@@ -2960,7 +2962,7 @@ pub unsafe extern "C" fn eglSignalSyncNV(sync: *mut c_void, mode: u32) -> u32 {
     call.put(8, mode);
     let call = call.publish();
     let result = driver(sync, mode);
-    call.leave(EGL_SIGNAL_SYNC_NV, 0, result, &[]);
+    call.leave(EGL_SIGNAL_SYNC_NV, 0, result, &mut []);
     result
 }
 
@@ -2986,8 +2988,8 @@ pub unsafe extern "C" fn eglStreamAcquireImageNV(
     call.put(24, sync);
     let call = call.publish();
     let result = driver(dpy, stream, pImage, sync);
-    let writes = [observe::array(pImage, 1, 8)];
-    call.leave(EGL_STREAM_ACQUIRE_IMAGE_NV, EFFECT, result, &writes);
+    let mut writes = [observe::array(pImage, 1, 8)];
+    call.leave(EGL_STREAM_ACQUIRE_IMAGE_NV, EFFECT, result, &mut writes);
     result
 }
 
@@ -3011,7 +3013,7 @@ pub unsafe extern "C" fn eglStreamAttribKHR(
     call.put(20, value);
     let call = call.publish();
     let result = driver(dpy, stream, attribute, value);
-    call.leave(EGL_STREAM_ATTRIB_KHR, 0, result, &[]);
+    call.leave(EGL_STREAM_ATTRIB_KHR, 0, result, &mut []);
     result
 }
 
@@ -3025,8 +3027,8 @@ pub unsafe extern "C" fn eglStreamConsumerAcquireAttribKHR(
     let Some(call) = Call::begin(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR) else {
         return driver(dpy, stream, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
         return driver(dpy, stream, attrib_list);
     };
     call.put(0, dpy);
@@ -3034,7 +3036,7 @@ pub unsafe extern "C" fn eglStreamConsumerAcquireAttribKHR(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, stream, attrib_list);
-    call.leave(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR, EFFECT, result, &[]);
+    call.leave(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -3049,7 +3051,7 @@ pub unsafe extern "C" fn eglStreamConsumerAcquireKHR(dpy: *mut c_void, stream: *
     call.put(8, stream);
     let call = call.publish();
     let result = driver(dpy, stream);
-    call.leave(EGL_STREAM_CONSUMER_ACQUIRE_KHR, EFFECT, result, &[]);
+    call.leave(EGL_STREAM_CONSUMER_ACQUIRE_KHR, EFFECT, result, &mut []);
     result
 }
 
@@ -3063,8 +3065,8 @@ pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalAttribsNV(
     let Some(call) = Call::begin(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV) else {
         return driver(dpy, stream, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
         return driver(dpy, stream, attrib_list);
     };
     call.put(0, dpy);
@@ -3072,7 +3074,7 @@ pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalAttribsNV(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, stream, attrib_list);
-    call.leave(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV, 0, result, &[]);
+    call.leave(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV, 0, result, &mut []);
     result
 }
 
@@ -3090,7 +3092,7 @@ pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalKHR(
     call.put(8, stream);
     let call = call.publish();
     let result = driver(dpy, stream);
-    call.leave(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR, 0, result, &[]);
+    call.leave(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR, 0, result, &mut []);
     result
 }
 
@@ -3110,7 +3112,7 @@ pub unsafe extern "C" fn eglStreamConsumerOutputEXT(
     call.put(16, layer);
     let call = call.publish();
     let result = driver(dpy, stream, layer);
-    call.leave(EGL_STREAM_CONSUMER_OUTPUT_EXT, 0, result, &[]);
+    call.leave(EGL_STREAM_CONSUMER_OUTPUT_EXT, 0, result, &mut []);
     result
 }
 
@@ -3124,8 +3126,8 @@ pub unsafe extern "C" fn eglStreamConsumerReleaseAttribKHR(
     let Some(call) = Call::begin(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR) else {
         return driver(dpy, stream, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
         return driver(dpy, stream, attrib_list);
     };
     call.put(0, dpy);
@@ -3133,7 +3135,7 @@ pub unsafe extern "C" fn eglStreamConsumerReleaseAttribKHR(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, stream, attrib_list);
-    call.leave(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR, 0, result, &[]);
+    call.leave(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR, 0, result, &mut []);
     result
 }
 
@@ -3148,7 +3150,7 @@ pub unsafe extern "C" fn eglStreamConsumerReleaseKHR(dpy: *mut c_void, stream: *
     call.put(8, stream);
     let call = call.publish();
     let result = driver(dpy, stream);
-    call.leave(EGL_STREAM_CONSUMER_RELEASE_KHR, 0, result, &[]);
+    call.leave(EGL_STREAM_CONSUMER_RELEASE_KHR, 0, result, &mut []);
     result
 }
 
@@ -3161,7 +3163,7 @@ pub unsafe extern "C" fn eglStreamFlushNV(dpy: *mut c_void, stream: *mut c_void)
     call.put(8, stream);
     let call = call.publish();
     let result = driver(dpy, stream);
-    call.leave(EGL_STREAM_FLUSH_NV, 0, result, &[]);
+    call.leave(EGL_STREAM_FLUSH_NV, 0, result, &mut []);
     result
 }
 
@@ -3182,11 +3184,11 @@ pub unsafe extern "C" fn eglStreamImageConsumerConnectNV(
     let Some(call) = Call::begin(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV) else {
         return driver(dpy, stream, num_modifiers, modifiers, attrib_list);
     };
-    let reads = [
+    let mut reads = [
         observe::array(modifiers, num_modifiers as i64, 8),
         observe::attributes_isize(attrib_list),
     ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
         return driver(dpy, stream, num_modifiers, modifiers, attrib_list);
     };
     call.clear(16);
@@ -3197,7 +3199,7 @@ pub unsafe extern "C" fn eglStreamImageConsumerConnectNV(
     call.put(32, attrib_list);
     let call = call.publish_observing(40, &reads);
     let result = driver(dpy, stream, num_modifiers, modifiers, attrib_list);
-    call.leave(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV, 0, result, &[]);
+    call.leave(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV, 0, result, &mut []);
     result
 }
 
@@ -3221,7 +3223,7 @@ pub unsafe extern "C" fn eglStreamReleaseImageNV(
     call.put(24, sync);
     let call = call.publish();
     let result = driver(dpy, stream, image, sync);
-    call.leave(EGL_STREAM_RELEASE_IMAGE_NV, 0, result, &[]);
+    call.leave(EGL_STREAM_RELEASE_IMAGE_NV, 0, result, &mut []);
     result
 }
 
@@ -3245,7 +3247,7 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
     call.put(20, value);
     let call = call.publish();
     let result = driver(dpy, surface, attribute, value);
-    call.leave(EGL_SURFACE_ATTRIB, 0, result, &[]);
+    call.leave(EGL_SURFACE_ATTRIB, 0, result, &mut []);
     result
 }
 
@@ -3265,7 +3267,7 @@ pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) 
             EGL_SWAP_BUFFERS,
             hooks::eglSwapBuffers_leave_flags(dpy, surface, result),
             result,
-            &[],
+            &mut [],
         );
     }
     hooks::eglSwapBuffers(&scope, dpy, surface, result)
@@ -3282,8 +3284,8 @@ pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
     let Some(call) = Call::begin(EGL_SWAP_BUFFERS_REGION2_NOK) else {
         return driver(dpy, surface, numRects, rects);
     };
-    let reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &reads) else {
+    let mut reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
         return driver(dpy, surface, numRects, rects);
     };
     call.clear(16);
@@ -3293,7 +3295,7 @@ pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
     call.put(24, rects);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, surface, numRects, rects);
-    call.leave(EGL_SWAP_BUFFERS_REGION2_NOK, 0, result, &[]);
+    call.leave(EGL_SWAP_BUFFERS_REGION2_NOK, 0, result, &mut []);
     result
 }
 
@@ -3308,8 +3310,8 @@ pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
     let Some(call) = Call::begin(EGL_SWAP_BUFFERS_REGION_NOK) else {
         return driver(dpy, surface, numRects, rects);
     };
-    let reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &reads) else {
+    let mut reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
         return driver(dpy, surface, numRects, rects);
     };
     call.clear(16);
@@ -3319,7 +3321,7 @@ pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
     call.put(24, rects);
     let call = call.publish_observing(32, &reads);
     let result = driver(dpy, surface, numRects, rects);
-    call.leave(EGL_SWAP_BUFFERS_REGION_NOK, 0, result, &[]);
+    call.leave(EGL_SWAP_BUFFERS_REGION_NOK, 0, result, &mut []);
     result
 }
 
@@ -3334,8 +3336,8 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
     let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
     let call = call.and_then(|call| {
-        let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
-        let call = call.reserve_observing(EFFECT | LEAVES, 28, &reads)?;
+        let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
+        let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
         call.clear(24);
         call.put(0, dpy);
         call.put(8, surface);
@@ -3349,7 +3351,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
             EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
             hooks::eglSwapBuffersWithDamageEXT_leave_flags(dpy, surface, rects, n_rects, result),
             result,
-            &[],
+            &mut [],
         );
     }
     hooks::eglSwapBuffersWithDamageEXT(&scope, dpy, surface, rects, n_rects, result)
@@ -3366,8 +3368,8 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
     let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
     let call = call.and_then(|call| {
-        let reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
-        let call = call.reserve_observing(EFFECT | LEAVES, 28, &reads)?;
+        let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
+        let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
         call.clear(24);
         call.put(0, dpy);
         call.put(8, surface);
@@ -3381,7 +3383,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
             EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
             hooks::eglSwapBuffersWithDamageKHR_leave_flags(dpy, surface, rects, n_rects, result),
             result,
-            &[],
+            &mut [],
         );
     }
     hooks::eglSwapBuffersWithDamageKHR(&scope, dpy, surface, rects, n_rects, result)
@@ -3396,7 +3398,7 @@ pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32
     call.put(8, interval);
     let call = call.publish();
     let result = driver(dpy, interval);
-    call.leave(EGL_SWAP_INTERVAL, 0, result, &[]);
+    call.leave(EGL_SWAP_INTERVAL, 0, result, &mut []);
     result
 }
 
@@ -3411,7 +3413,7 @@ pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
     });
     let result = driver(dpy);
     if let Some(call) = call {
-        call.leave(EGL_TERMINATE, 0, result, &[]);
+        call.leave(EGL_TERMINATE, 0, result, &mut []);
     }
     hooks::eglTerminate(&scope, dpy, result)
 }
@@ -3427,7 +3429,7 @@ pub unsafe extern "C" fn eglUnbindWaylandDisplayWL(dpy: *mut c_void, display: *m
     call.put(8, display);
     let call = call.publish();
     let result = driver(dpy, display);
-    call.leave(EGL_UNBIND_WAYLAND_DISPLAY_WL, 0, result, &[]);
+    call.leave(EGL_UNBIND_WAYLAND_DISPLAY_WL, 0, result, &mut []);
     result
 }
 
@@ -3440,7 +3442,7 @@ pub unsafe extern "C" fn eglUnlockSurfaceKHR(dpy: *mut c_void, surface: *mut c_v
     call.put(8, surface);
     let call = call.publish();
     let result = driver(dpy, surface);
-    call.leave(EGL_UNLOCK_SURFACE_KHR, 0, result, &[]);
+    call.leave(EGL_UNLOCK_SURFACE_KHR, 0, result, &mut []);
     result
 }
 
@@ -3454,8 +3456,8 @@ pub unsafe extern "C" fn eglUnsignalSyncEXT(
     let Some(call) = Call::begin(EGL_UNSIGNAL_SYNC_EXT) else {
         return driver(dpy, sync, attrib_list);
     };
-    let reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
         return driver(dpy, sync, attrib_list);
     };
     call.put(0, dpy);
@@ -3463,7 +3465,7 @@ pub unsafe extern "C" fn eglUnsignalSyncEXT(
     call.put(16, attrib_list);
     let call = call.publish_observing(24, &reads);
     let result = driver(dpy, sync, attrib_list);
-    call.leave(EGL_UNSIGNAL_SYNC_EXT, 0, result, &[]);
+    call.leave(EGL_UNSIGNAL_SYNC_EXT, 0, result, &mut []);
     result
 }
 
@@ -3473,7 +3475,7 @@ pub unsafe extern "C" fn eglWaitClient() -> u32 {
     let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(EGL_WAIT_CLIENT, EFFECT, result, &[]);
+    call.leave(EGL_WAIT_CLIENT, EFFECT, result, &mut []);
     result
 }
 
@@ -3483,7 +3485,7 @@ pub unsafe extern "C" fn eglWaitGL() -> u32 {
     let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(EGL_WAIT_GL, EFFECT, result, &[]);
+    call.leave(EGL_WAIT_GL, EFFECT, result, &mut []);
     result
 }
 
@@ -3495,7 +3497,7 @@ pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
     call.put(0, engine);
     let call = call.publish();
     let result = driver(engine);
-    call.leave(EGL_WAIT_NATIVE, EFFECT, result, &[]);
+    call.leave(EGL_WAIT_NATIVE, EFFECT, result, &mut []);
     result
 }
 
@@ -3509,7 +3511,7 @@ pub unsafe extern "C" fn eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags:
     call.put(16, flags);
     let call = call.publish();
     let result = driver(dpy, sync, flags);
-    call.leave(EGL_WAIT_SYNC, EFFECT, result, &[]);
+    call.leave(EGL_WAIT_SYNC, EFFECT, result, &mut []);
     result
 }
 
@@ -3524,6 +3526,6 @@ pub unsafe extern "C" fn eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, fla
     call.put(16, flags);
     let call = call.publish();
     let result = driver(dpy, sync, flags);
-    call.leave(EGL_WAIT_SYNC_KHR, EFFECT, result, &[]);
+    call.leave(EGL_WAIT_SYNC_KHR, EFFECT, result, &mut []);
     result
 }

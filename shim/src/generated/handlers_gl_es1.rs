@@ -80,8 +80,8 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
 pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_CLIP_PLANEF);
     let Some(call) = Call::begin(GL_CLIP_PLANEF) else { return driver(p, eqn) };
-    let reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(p, eqn) };
+    let mut reads = [observe::array(eqn, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(p, eqn) };
     call.clear(0);
     call.put(0, p);
     call.put(8, eqn);
@@ -93,8 +93,8 @@ pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
 pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_CLIP_PLANEX);
     let Some(call) = Call::begin(GL_CLIP_PLANEX) else { return driver(plane, equation) };
-    let reads = [observe::array(equation, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(equation, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(plane, equation);
     };
     call.clear(0);
@@ -213,8 +213,8 @@ pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
 pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_FOGFV);
     let Some(call) = Call::begin(GL_FOGFV) else { return driver(pname, params) };
-    let reads = [observe::array(params, sizes::fog(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::fog(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -239,8 +239,8 @@ pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
 pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_FOGXV);
     let Some(call) = Call::begin(GL_FOGXV) else { return driver(pname, param) };
-    let reads = [observe::array(param, sizes::fog(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::fog(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, param);
     };
     call.clear(0);
@@ -290,8 +290,8 @@ pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
     call.put(8, equation);
     let call = call.publish();
     driver(plane, equation);
-    let writes = [observe::array(equation, 4, 4)];
-    call.leave(GL_GET_CLIP_PLANEF, 0, (), &writes);
+    let mut writes = [observe::array(equation, 4, 4)];
+    call.leave(GL_GET_CLIP_PLANEF, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
@@ -303,8 +303,8 @@ pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
     call.put(8, equation);
     let call = call.publish();
     driver(plane, equation);
-    let writes = [observe::array(equation, 4, 4)];
-    call.leave(GL_GET_CLIP_PLANEX, 0, (), &writes);
+    let mut writes = [observe::array(equation, 4, 4)];
+    call.leave(GL_GET_CLIP_PLANEX, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
@@ -316,8 +316,8 @@ pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
     call.put(8, params);
     let call = call.publish();
     driver(pname, params);
-    let writes = [observe::array(params, sizes::state(pname), 4)];
-    call.leave(GL_GET_FIXEDV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::state(pname), 4)];
+    call.leave(GL_GET_FIXEDV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) {
@@ -329,8 +329,8 @@ pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) 
     call.put(8, params);
     let call = call.publish();
     driver(light, pname, params);
-    let writes = [observe::array(params, sizes::light(pname), 4)];
-    call.leave(GL_GET_LIGHTFV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::light(pname), 4)];
+    call.leave(GL_GET_LIGHTFV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) {
@@ -342,8 +342,8 @@ pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) 
     call.put(8, params);
     let call = call.publish();
     driver(light, pname, params);
-    let writes = [observe::array(params, sizes::light(pname), 4)];
-    call.leave(GL_GET_LIGHTXV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::light(pname), 4)];
+    call.leave(GL_GET_LIGHTXV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32) {
@@ -355,8 +355,8 @@ pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32
     call.put(8, params);
     let call = call.publish();
     driver(face, pname, params);
-    let writes = [observe::array(params, sizes::material(pname), 4)];
-    call.leave(GL_GET_MATERIALFV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::material(pname), 4)];
+    call.leave(GL_GET_MATERIALFV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetMaterialxv(face: u32, pname: u32, params: *mut i32) {
@@ -368,8 +368,8 @@ pub unsafe extern "C" fn glGetMaterialxv(face: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(face, pname, params);
-    let writes = [observe::array(params, sizes::material(pname), 4)];
-    call.leave(GL_GET_MATERIALXV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::material(pname), 4)];
+    call.leave(GL_GET_MATERIALXV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32) {
@@ -383,8 +383,8 @@ pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture_environment(pname), 4)];
-    call.leave(GL_GET_TEX_ENVFV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture_environment(pname), 4)];
+    call.leave(GL_GET_TEX_ENVFV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32) {
@@ -398,8 +398,8 @@ pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture_environment(pname), 4)];
-    call.leave(GL_GET_TEX_ENVIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture_environment(pname), 4)];
+    call.leave(GL_GET_TEX_ENVIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32) {
@@ -413,8 +413,8 @@ pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture_environment(pname), 4)];
-    call.leave(GL_GET_TEX_ENVXV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture_environment(pname), 4)];
+    call.leave(GL_GET_TEX_ENVXV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *mut i32) {
@@ -430,8 +430,8 @@ pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *m
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETERXV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETERXV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
@@ -448,8 +448,8 @@ pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
 pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_LIGHT_MODELFV);
     let Some(call) = Call::begin(GL_LIGHT_MODELFV) else { return driver(pname, params) };
-    let reads = [observe::array(params, sizes::light_model(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::light_model(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -474,8 +474,8 @@ pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_LIGHT_MODELXV);
     let Some(call) = Call::begin(GL_LIGHT_MODELXV) else { return driver(pname, param) };
-    let reads = [observe::array(param, sizes::light_model(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::light_model(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, param);
     };
     call.clear(0);
@@ -502,8 +502,8 @@ pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_LIGHTFV);
     let Some(call) = Call::begin(GL_LIGHTFV) else { return driver(light, pname, params) };
-    let reads = [observe::array(params, sizes::light(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::light(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(light, pname, params);
     };
     call.put(0, light);
@@ -530,8 +530,8 @@ pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_LIGHTXV);
     let Some(call) = Call::begin(GL_LIGHTXV) else { return driver(light, pname, params) };
-    let reads = [observe::array(params, sizes::light(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::light(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(light, pname, params);
     };
     call.put(0, light);
@@ -565,8 +565,8 @@ pub unsafe extern "C" fn glLoadIdentity() {
 pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
     let driver: unsafe extern "C" fn(*const f32) = driver!(GL_LOAD_MATRIXF);
     let Some(call) = Call::begin(GL_LOAD_MATRIXF) else { return driver(m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -576,8 +576,8 @@ pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
 pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_LOAD_MATRIXX);
     let Some(call) = Call::begin(GL_LOAD_MATRIXX) else { return driver(m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -611,8 +611,8 @@ pub unsafe extern "C" fn glMaterialf(face: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_MATERIALFV);
     let Some(call) = Call::begin(GL_MATERIALFV) else { return driver(face, pname, params) };
-    let reads = [observe::array(params, sizes::material(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::material(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(face, pname, params);
     };
     call.put(0, face);
@@ -639,8 +639,8 @@ pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_MATERIALXV);
     let Some(call) = Call::begin(GL_MATERIALXV) else { return driver(face, pname, param) };
-    let reads = [observe::array(param, sizes::material(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::material(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(face, pname, param);
     };
     call.put(0, face);
@@ -665,8 +665,8 @@ pub unsafe extern "C" fn glMatrixMode(mode: u32) {
 pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
     let driver: unsafe extern "C" fn(*const f32) = driver!(GL_MULT_MATRIXF);
     let Some(call) = Call::begin(GL_MULT_MATRIXF) else { return driver(m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -676,8 +676,8 @@ pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
 pub unsafe extern "C" fn glMultMatrixx(m: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_MULT_MATRIXX);
     let Some(call) = Call::begin(GL_MULT_MATRIXX) else { return driver(m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -796,8 +796,8 @@ pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
 pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_POINT_PARAMETERFV);
     let Some(call) = Call::begin(GL_POINT_PARAMETERFV) else { return driver(pname, params) };
-    let reads = [observe::array(params, sizes::point(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::point(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -822,8 +822,8 @@ pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
 pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_POINT_PARAMETERXV);
     let Some(call) = Call::begin(GL_POINT_PARAMETERXV) else { return driver(pname, params) };
-    let reads = [observe::array(params, sizes::point(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::point(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -997,8 +997,8 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_ENVFV);
     let Some(call) = Call::begin(GL_TEX_ENVFV) else { return driver(target, pname, params) };
-    let reads = [observe::array(params, sizes::texture_environment(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1025,8 +1025,8 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVIV);
     let Some(call) = Call::begin(GL_TEX_ENVIV) else { return driver(target, pname, params) };
-    let reads = [observe::array(params, sizes::texture_environment(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1053,8 +1053,8 @@ pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVXV);
     let Some(call) = Call::begin(GL_TEX_ENVXV) else { return driver(target, pname, params) };
-    let reads = [observe::array(params, sizes::texture_environment(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1081,8 +1081,8 @@ pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERXV);
     let Some(call) = Call::begin(GL_TEX_PARAMETERXV) else { return driver(target, pname, params) };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);

@@ -48,8 +48,8 @@ pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *c
     let Some(call) = Call::begin(GL_BIND_ATTRIB_LOCATION) else {
         return driver(program, index, name);
     };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(program, index, name);
     };
     call.put(0, program);
@@ -177,8 +177,8 @@ pub unsafe extern "C" fn glBlendFuncSeparate(
 pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_void, usage: u32) {
     let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) = driver!(GL_BUFFER_DATA);
     let Some(call) = Call::begin(GL_BUFFER_DATA) else { return driver(target, size, data, usage) };
-    let reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 28, &reads) else {
+    let mut reads = [observe::array(data, size as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 28, &mut reads) else {
         return driver(target, size, data, usage);
     };
     call.clear(0);
@@ -203,8 +203,8 @@ pub unsafe extern "C" fn glBufferSubData(
     let Some(call) = Call::begin(GL_BUFFER_SUB_DATA) else {
         return driver(target, offset, size, data);
     };
-    let reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
+    let mut reads = [observe::array(data, size as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
         return driver(target, offset, size, data);
     };
     call.clear(0);
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
-    call.leave(GL_CHECK_FRAMEBUFFER_STATUS, 0, result, &[]);
+    call.leave(GL_CHECK_FRAMEBUFFER_STATUS, 0, result, &mut []);
     result
 }
 
@@ -433,7 +433,7 @@ pub unsafe extern "C" fn glCreateProgram() -> u32 {
     let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(GL_CREATE_PROGRAM, EFFECT, result, &[]);
+    call.leave(GL_CREATE_PROGRAM, EFFECT, result, &mut []);
     result
 }
 
@@ -445,7 +445,7 @@ pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
     call.put(0, r#type);
     let call = call.publish();
     let result = driver(r#type);
-    call.leave(GL_CREATE_SHADER, EFFECT, result, &[]);
+    call.leave(GL_CREATE_SHADER, EFFECT, result, &mut []);
     result
 }
 
@@ -463,8 +463,10 @@ pub unsafe extern "C" fn glCullFace(mode: u32) {
 pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_BUFFERS);
     let Some(call) = Call::begin(GL_DELETE_BUFFERS) else { return driver(n, buffers) };
-    let reads = [observe::array(buffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, buffers) };
+    let mut reads = [observe::array(buffers, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(n, buffers);
+    };
     call.clear(0);
     call.put(0, n);
     call.put(8, buffers);
@@ -476,8 +478,8 @@ pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
 pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS);
     let Some(call) = Call::begin(GL_DELETE_FRAMEBUFFERS) else { return driver(n, framebuffers) };
-    let reads = [observe::array(framebuffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(framebuffers, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(n, framebuffers);
     };
     call.clear(0);
@@ -502,8 +504,8 @@ pub unsafe extern "C" fn glDeleteProgram(program: u32) {
 pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS);
     let Some(call) = Call::begin(GL_DELETE_RENDERBUFFERS) else { return driver(n, renderbuffers) };
-    let reads = [observe::array(renderbuffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(renderbuffers, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(n, renderbuffers);
     };
     call.clear(0);
@@ -528,8 +530,10 @@ pub unsafe extern "C" fn glDeleteShader(shader: u32) {
 pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TEXTURES);
     let Some(call) = Call::begin(GL_DELETE_TEXTURES) else { return driver(n, textures) };
-    let reads = [observe::array(textures, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, textures) };
+    let mut reads = [observe::array(textures, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(n, textures);
+    };
     call.clear(0);
     call.put(0, n);
     call.put(8, textures);
@@ -666,7 +670,7 @@ pub unsafe extern "C" fn glFinish() {
     let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
     let call = call.publish();
     driver();
-    call.leave(GL_FINISH, EFFECT, (), &[]);
+    call.leave(GL_FINISH, EFFECT, (), &mut []);
 }
 
 pub unsafe extern "C" fn glFlush() {
@@ -745,8 +749,8 @@ pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
     call.put(8, buffers);
     let call = call.publish();
     driver(n, buffers);
-    let writes = [observe::array(buffers, n as i64, 4)];
-    call.leave(GL_GEN_BUFFERS, EFFECT, (), &writes);
+    let mut writes = [observe::array(buffers, n as i64, 4)];
+    call.leave(GL_GEN_BUFFERS, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
@@ -758,8 +762,8 @@ pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
     call.put(8, framebuffers);
     let call = call.publish();
     driver(n, framebuffers);
-    let writes = [observe::array(framebuffers, n as i64, 4)];
-    call.leave(GL_GEN_FRAMEBUFFERS, EFFECT, (), &writes);
+    let mut writes = [observe::array(framebuffers, n as i64, 4)];
+    call.leave(GL_GEN_FRAMEBUFFERS, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
@@ -771,8 +775,8 @@ pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
     call.put(8, renderbuffers);
     let call = call.publish();
     driver(n, renderbuffers);
-    let writes = [observe::array(renderbuffers, n as i64, 4)];
-    call.leave(GL_GEN_RENDERBUFFERS, EFFECT, (), &writes);
+    let mut writes = [observe::array(renderbuffers, n as i64, 4)];
+    call.leave(GL_GEN_RENDERBUFFERS, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
@@ -784,8 +788,8 @@ pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
     call.put(8, textures);
     let call = call.publish();
     driver(n, textures);
-    let writes = [observe::array(textures, n as i64, 4)];
-    call.leave(GL_GEN_TEXTURES, EFFECT, (), &writes);
+    let mut writes = [observe::array(textures, n as i64, 4)];
+    call.leave(GL_GEN_TEXTURES, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
@@ -826,13 +830,13 @@ pub unsafe extern "C" fn glGetActiveAttrib(
     call.put(40, name);
     let call = call.publish();
     driver(program, index, bufSize, length, size, r#type, name);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         observe::array(size, 1, 4),
         observe::array(r#type, 1, 4),
         observe::c_string_bounded(name, bufSize as i64),
     ];
-    call.leave(GL_GET_ACTIVE_ATTRIB, 0, (), &writes);
+    call.leave(GL_GET_ACTIVE_ATTRIB, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetActiveUniform(
@@ -862,13 +866,13 @@ pub unsafe extern "C" fn glGetActiveUniform(
     call.put(40, name);
     let call = call.publish();
     driver(program, index, bufSize, length, size, r#type, name);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         observe::array(size, 1, 4),
         observe::array(r#type, 1, 4),
         observe::c_string_bounded(name, bufSize as i64),
     ];
-    call.leave(GL_GET_ACTIVE_UNIFORM, 0, (), &writes);
+    call.leave(GL_GET_ACTIVE_UNIFORM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetAttachedShaders(
@@ -891,7 +895,7 @@ pub unsafe extern "C" fn glGetAttachedShaders(
     call.put(16, shaders);
     let call = call.publish();
     driver(program, maxCount, count, shaders);
-    let writes = [
+    let mut writes = [
         observe::array(count, 1, 4),
         if count.is_null() {
             observe::array(shaders, maxCount as i64, 4)
@@ -899,14 +903,14 @@ pub unsafe extern "C" fn glGetAttachedShaders(
             observe::counted_array(shaders, count, maxCount as i64, 4)
         },
     ];
-    call.leave(GL_GET_ATTACHED_SHADERS, 0, (), &writes);
+    call.leave(GL_GET_ATTACHED_SHADERS, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const c_char) -> i32 {
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 = driver!(GL_GET_ATTRIB_LOCATION);
     let Some(call) = Call::begin(GL_GET_ATTRIB_LOCATION) else { return driver(program, name) };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(program, name);
     };
     call.clear(0);
@@ -914,7 +918,7 @@ pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const c_char) 
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
     let result = driver(program, name);
-    call.leave(GL_GET_ATTRIB_LOCATION, 0, result, &[]);
+    call.leave(GL_GET_ATTRIB_LOCATION, 0, result, &mut []);
     result
 }
 
@@ -927,8 +931,8 @@ pub unsafe extern "C" fn glGetBooleanv(pname: u32, data: *mut u8) {
     call.put(8, data);
     let call = call.publish();
     driver(pname, data);
-    let writes = [observe::array(data, sizes::state(pname), 1)];
-    call.leave(GL_GET_BOOLEANV, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::state(pname), 1)];
+    call.leave(GL_GET_BOOLEANV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -944,8 +948,8 @@ pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params:
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_BUFFER_PARAMETERIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_BUFFER_PARAMETERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetError() -> u32 {
@@ -954,7 +958,7 @@ pub unsafe extern "C" fn glGetError() -> u32 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(GL_GET_ERROR, 0, result, &[]);
+    call.leave(GL_GET_ERROR, 0, result, &mut []);
     result
 }
 
@@ -967,8 +971,8 @@ pub unsafe extern "C" fn glGetFloatv(pname: u32, data: *mut f32) {
     call.put(8, data);
     let call = call.publish();
     driver(pname, data);
-    let writes = [observe::array(data, sizes::state(pname), 4)];
-    call.leave(GL_GET_FLOATV, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::state(pname), 4)];
+    call.leave(GL_GET_FLOATV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
@@ -992,8 +996,8 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
     call.put(16, params);
     let call = call.publish();
     driver(target, attachment, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
@@ -1005,8 +1009,8 @@ pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
     call.put(8, data);
     let call = call.publish();
     driver(pname, data);
-    let writes = [observe::array(data, sizes::state(pname), 4)];
-    call.leave(GL_GET_INTEGERV, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::state(pname), 4)];
+    call.leave(GL_GET_INTEGERV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramInfoLog(
@@ -1029,8 +1033,9 @@ pub unsafe extern "C" fn glGetProgramInfoLog(
     call.put(16, infoLog);
     let call = call.publish();
     driver(program, bufSize, length, infoLog);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
-    call.leave(GL_GET_PROGRAM_INFO_LOG, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
+    call.leave(GL_GET_PROGRAM_INFO_LOG, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i32) {
@@ -1044,8 +1049,8 @@ pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i
     call.put(8, params);
     let call = call.publish();
     driver(program, pname, params);
-    let writes = [observe::array(params, sizes::program(pname), 4)];
-    call.leave(GL_GET_PROGRAMIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::program(pname), 4)];
+    call.leave(GL_GET_PROGRAMIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -1061,8 +1066,8 @@ pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, p
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_RENDERBUFFER_PARAMETERIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_RENDERBUFFER_PARAMETERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetShaderInfoLog(
@@ -1085,8 +1090,9 @@ pub unsafe extern "C" fn glGetShaderInfoLog(
     call.put(16, infoLog);
     let call = call.publish();
     driver(shader, bufSize, length, infoLog);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
-    call.leave(GL_GET_SHADER_INFO_LOG, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
+    call.leave(GL_GET_SHADER_INFO_LOG, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetShaderPrecisionFormat(
@@ -1109,8 +1115,8 @@ pub unsafe extern "C" fn glGetShaderPrecisionFormat(
     call.put(16, precision);
     let call = call.publish();
     driver(shadertype, precisiontype, range, precision);
-    let writes = [observe::array(range, 2, 4), observe::array(precision, 1, 4)];
-    call.leave(GL_GET_SHADER_PRECISION_FORMAT, 0, (), &writes);
+    let mut writes = [observe::array(range, 2, 4), observe::array(precision, 1, 4)];
+    call.leave(GL_GET_SHADER_PRECISION_FORMAT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetShaderSource(
@@ -1133,8 +1139,9 @@ pub unsafe extern "C" fn glGetShaderSource(
     call.put(16, source);
     let call = call.publish();
     driver(shader, bufSize, length, source);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(source, bufSize as i64)];
-    call.leave(GL_GET_SHADER_SOURCE, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(source, bufSize as i64)];
+    call.leave(GL_GET_SHADER_SOURCE, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32) {
@@ -1148,8 +1155,8 @@ pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(shader, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_SHADERIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_SHADERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
@@ -1160,8 +1167,8 @@ pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
     call.put(0, name);
     let call = call.publish();
     let result = driver(name);
-    let writes = [observe::c_string(result)];
-    call.leave(GL_GET_STRING, 0, result, &writes);
+    let mut writes = [observe::c_string(result)];
+    call.leave(GL_GET_STRING, 0, result, &mut writes);
     result
 }
 
@@ -1178,8 +1185,8 @@ pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *m
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETERFV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETERFV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -1195,15 +1202,15 @@ pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *m
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETERIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char) -> i32 {
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 = driver!(GL_GET_UNIFORM_LOCATION);
     let Some(call) = Call::begin(GL_GET_UNIFORM_LOCATION) else { return driver(program, name) };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(program, name);
     };
     call.clear(0);
@@ -1211,7 +1218,7 @@ pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char)
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
     let result = driver(program, name);
-    call.leave(GL_GET_UNIFORM_LOCATION, 0, result, &[]);
+    call.leave(GL_GET_UNIFORM_LOCATION, 0, result, &mut []);
     result
 }
 
@@ -1261,8 +1268,8 @@ pub unsafe extern "C" fn glGetVertexAttribPointerv(
     call.put(8, pointer);
     let call = call.publish();
     driver(index, pname, pointer);
-    let writes = [observe::array(pointer, 1, 8)];
-    call.leave(GL_GET_VERTEX_ATTRIB_POINTERV, 0, (), &writes);
+    let mut writes = [observe::array(pointer, 1, 8)];
+    call.leave(GL_GET_VERTEX_ATTRIB_POINTERV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mut f32) {
@@ -1276,8 +1283,8 @@ pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mu
     call.put(8, params);
     let call = call.publish();
     driver(index, pname, params);
-    let writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
-    call.leave(GL_GET_VERTEX_ATTRIBFV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
+    call.leave(GL_GET_VERTEX_ATTRIBFV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetVertexAttribiv(index: u32, pname: u32, params: *mut i32) {
@@ -1291,8 +1298,8 @@ pub unsafe extern "C" fn glGetVertexAttribiv(index: u32, pname: u32, params: *mu
     call.put(8, params);
     let call = call.publish();
     driver(index, pname, params);
-    let writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
-    call.leave(GL_GET_VERTEX_ATTRIBIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
+    call.leave(GL_GET_VERTEX_ATTRIBIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
@@ -1314,7 +1321,7 @@ pub unsafe extern "C" fn glIsBuffer(buffer: u32) -> u8 {
     call.put(0, buffer);
     let call = call.publish();
     let result = driver(buffer);
-    call.leave(GL_IS_BUFFER, 0, result, &[]);
+    call.leave(GL_IS_BUFFER, 0, result, &mut []);
     result
 }
 
@@ -1326,7 +1333,7 @@ pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
     call.put(0, cap);
     let call = call.publish();
     let result = driver(cap);
-    call.leave(GL_IS_ENABLED, 0, result, &[]);
+    call.leave(GL_IS_ENABLED, 0, result, &mut []);
     result
 }
 
@@ -1338,7 +1345,7 @@ pub unsafe extern "C" fn glIsFramebuffer(framebuffer: u32) -> u8 {
     call.put(0, framebuffer);
     let call = call.publish();
     let result = driver(framebuffer);
-    call.leave(GL_IS_FRAMEBUFFER, 0, result, &[]);
+    call.leave(GL_IS_FRAMEBUFFER, 0, result, &mut []);
     result
 }
 
@@ -1350,7 +1357,7 @@ pub unsafe extern "C" fn glIsProgram(program: u32) -> u8 {
     call.put(0, program);
     let call = call.publish();
     let result = driver(program);
-    call.leave(GL_IS_PROGRAM, 0, result, &[]);
+    call.leave(GL_IS_PROGRAM, 0, result, &mut []);
     result
 }
 
@@ -1362,7 +1369,7 @@ pub unsafe extern "C" fn glIsRenderbuffer(renderbuffer: u32) -> u8 {
     call.put(0, renderbuffer);
     let call = call.publish();
     let result = driver(renderbuffer);
-    call.leave(GL_IS_RENDERBUFFER, 0, result, &[]);
+    call.leave(GL_IS_RENDERBUFFER, 0, result, &mut []);
     result
 }
 
@@ -1374,7 +1381,7 @@ pub unsafe extern "C" fn glIsShader(shader: u32) -> u8 {
     call.put(0, shader);
     let call = call.publish();
     let result = driver(shader);
-    call.leave(GL_IS_SHADER, 0, result, &[]);
+    call.leave(GL_IS_SHADER, 0, result, &mut []);
     result
 }
 
@@ -1386,7 +1393,7 @@ pub unsafe extern "C" fn glIsTexture(texture: u32) -> u8 {
     call.put(0, texture);
     let call = call.publish();
     let result = driver(texture);
-    call.leave(GL_IS_TEXTURE, 0, result, &[]);
+    call.leave(GL_IS_TEXTURE, 0, result, &mut []);
     result
 }
 
@@ -1531,9 +1538,9 @@ pub unsafe extern "C" fn glShaderBinary(
     let Some(call) = Call::begin(GL_SHADER_BINARY) else {
         return driver(count, shaders, binaryFormat, binary, length);
     };
-    let reads =
+    let mut reads =
         [observe::array(shaders, count as i64, 4), observe::array(binary, length as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 36, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 36, &mut reads) else {
         return driver(count, shaders, binaryFormat, binary, length);
     };
     call.clear(0);
@@ -1560,9 +1567,9 @@ pub unsafe extern "C" fn glShaderSource(
     let Some(call) = Call::begin(GL_SHADER_SOURCE) else {
         return driver(shader, count, string, length);
     };
-    let reads =
+    let mut reads =
         [observe::strings(count as i64, string, length), observe::array(length, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(shader, count, string, length);
     };
     call.put(0, shader);
@@ -1721,8 +1728,8 @@ pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_PARAMETERFV);
     let Some(call) = Call::begin(GL_TEX_PARAMETERFV) else { return driver(target, pname, params) };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1749,8 +1756,8 @@ pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERIV);
     let Some(call) = Call::begin(GL_TEX_PARAMETERIV) else { return driver(target, pname, params) };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -1808,8 +1815,8 @@ pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
 pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM1FV);
     let Some(call) = Call::begin(GL_UNIFORM1FV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1834,8 +1841,8 @@ pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
 pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM1IV);
     let Some(call) = Call::begin(GL_UNIFORM1IV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1862,8 +1869,8 @@ pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
 pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM2FV);
     let Some(call) = Call::begin(GL_UNIFORM2FV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1890,8 +1897,8 @@ pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
 pub unsafe extern "C" fn glUniform2iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM2IV);
     let Some(call) = Call::begin(GL_UNIFORM2IV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1918,8 +1925,8 @@ pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
 pub unsafe extern "C" fn glUniform3fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM3FV);
     let Some(call) = Call::begin(GL_UNIFORM3FV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1946,8 +1953,8 @@ pub unsafe extern "C" fn glUniform3i(location: i32, v0: i32, v1: i32, v2: i32) {
 pub unsafe extern "C" fn glUniform3iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM3IV);
     let Some(call) = Call::begin(GL_UNIFORM3IV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -1976,8 +1983,8 @@ pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v
 pub unsafe extern "C" fn glUniform4fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM4FV);
     let Some(call) = Call::begin(GL_UNIFORM4FV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -2006,8 +2013,8 @@ pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v
 pub unsafe extern "C" fn glUniform4iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM4IV);
     let Some(call) = Call::begin(GL_UNIFORM4IV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -2028,8 +2035,8 @@ pub unsafe extern "C" fn glUniformMatrix2fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2FV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -2052,8 +2059,8 @@ pub unsafe extern "C" fn glUniformMatrix3fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3FV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -2076,8 +2083,8 @@ pub unsafe extern "C" fn glUniformMatrix4fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4FV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -2126,8 +2133,10 @@ pub unsafe extern "C" fn glVertexAttrib1f(index: u32, x: f32) {
 pub unsafe extern "C" fn glVertexAttrib1fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB1FV);
     let Some(call) = Call::begin(GL_VERTEX_ATTRIB1FV) else { return driver(index, v) };
-    let reads = [observe::array(v, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -2152,8 +2161,10 @@ pub unsafe extern "C" fn glVertexAttrib2f(index: u32, x: f32, y: f32) {
 pub unsafe extern "C" fn glVertexAttrib2fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB2FV);
     let Some(call) = Call::begin(GL_VERTEX_ATTRIB2FV) else { return driver(index, v) };
-    let reads = [observe::array(v, 2, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 2, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -2178,8 +2189,10 @@ pub unsafe extern "C" fn glVertexAttrib3f(index: u32, x: f32, y: f32, z: f32) {
 pub unsafe extern "C" fn glVertexAttrib3fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB3FV);
     let Some(call) = Call::begin(GL_VERTEX_ATTRIB3FV) else { return driver(index, v) };
-    let reads = [observe::array(v, 3, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 3, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -2206,8 +2219,10 @@ pub unsafe extern "C" fn glVertexAttrib4f(index: u32, x: f32, y: f32, z: f32, w:
 pub unsafe extern "C" fn glVertexAttrib4fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB4FV);
     let Some(call) = Call::begin(GL_VERTEX_ATTRIB4FV) else { return driver(index, v) };
-    let reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);

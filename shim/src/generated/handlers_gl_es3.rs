@@ -322,8 +322,8 @@ pub unsafe extern "C" fn glClearBufferfv(buffer: u32, drawbuffer: i32, value: *c
     let Some(call) = Call::begin(GL_CLEAR_BUFFERFV) else {
         return driver(buffer, drawbuffer, value);
     };
-    let reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(buffer, drawbuffer, value);
     };
     call.put(0, buffer);
@@ -339,8 +339,8 @@ pub unsafe extern "C" fn glClearBufferiv(buffer: u32, drawbuffer: i32, value: *c
     let Some(call) = Call::begin(GL_CLEAR_BUFFERIV) else {
         return driver(buffer, drawbuffer, value);
     };
-    let reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(buffer, drawbuffer, value);
     };
     call.put(0, buffer);
@@ -356,8 +356,8 @@ pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *
     let Some(call) = Call::begin(GL_CLEAR_BUFFERUIV) else {
         return driver(buffer, drawbuffer, value);
     };
-    let reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(buffer, drawbuffer, value);
     };
     call.put(0, buffer);
@@ -378,7 +378,7 @@ pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout
     call.put(16, timeout);
     let call = call.publish();
     let result = driver(sync, flags, timeout);
-    call.leave(GL_CLIENT_WAIT_SYNC, EFFECT, result, &[]);
+    call.leave(GL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
     result
 }
 
@@ -640,8 +640,8 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
     let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV) else {
         return driver(r#type, count, strings);
     };
-    let reads = [observe::strings(count as i64, strings, core::ptr::null())];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
+    let mut reads = [observe::strings(count as i64, strings, core::ptr::null())];
+    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
         return driver(r#type, count, strings);
     };
     call.put(0, r#type);
@@ -649,7 +649,7 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
     call.put(8, strings);
     let call = call.publish_observing(16, &reads);
     let result = driver(r#type, count, strings);
-    call.leave(GL_CREATE_SHADER_PROGRAMV, EFFECT, result, &[]);
+    call.leave(GL_CREATE_SHADER_PROGRAMV, EFFECT, result, &mut []);
     result
 }
 
@@ -680,8 +680,8 @@ pub unsafe extern "C" fn glDebugMessageControl(
     let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL) else {
         return driver(source, r#type, severity, count, ids, enabled);
     };
-    let reads = [observe::array(ids, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 25, &reads) else {
+    let mut reads = [observe::array(ids, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 25, &mut reads) else {
         return driver(source, r#type, severity, count, ids, enabled);
     };
     call.clear(24);
@@ -709,9 +709,9 @@ pub unsafe extern "C" fn glDebugMessageInsert(
     let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT) else {
         return driver(source, r#type, id, severity, length, buf);
     };
-    let reads =
+    let mut reads =
         [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
         return driver(source, r#type, id, severity, length, buf);
     };
     call.clear(16);
@@ -729,8 +729,8 @@ pub unsafe extern "C" fn glDebugMessageInsert(
 pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES);
     let Some(call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES) else { return driver(n, pipelines) };
-    let reads = [observe::array(pipelines, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(pipelines, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(n, pipelines);
     };
     call.clear(0);
@@ -744,8 +744,8 @@ pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32)
 pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES);
     let Some(call) = Call::begin(GL_DELETE_QUERIES) else { return driver(n, ids) };
-    let reads = [observe::array(ids, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, ids) };
+    let mut reads = [observe::array(ids, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, ids) };
     call.clear(0);
     call.put(0, n);
     call.put(8, ids);
@@ -757,8 +757,8 @@ pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
 pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_SAMPLERS);
     let Some(call) = Call::begin(GL_DELETE_SAMPLERS) else { return driver(count, samplers) };
-    let reads = [observe::array(samplers, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(samplers, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(count, samplers);
     };
     call.clear(0);
@@ -782,8 +782,8 @@ pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
 pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TRANSFORM_FEEDBACKS);
     let Some(call) = Call::begin(GL_DELETE_TRANSFORM_FEEDBACKS) else { return driver(n, ids) };
-    let reads = [observe::array(ids, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, ids) };
+    let mut reads = [observe::array(ids, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, ids) };
     call.clear(0);
     call.put(0, n);
     call.put(8, ids);
@@ -795,8 +795,10 @@ pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
 pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS);
     let Some(call) = Call::begin(GL_DELETE_VERTEX_ARRAYS) else { return driver(n, arrays) };
-    let reads = [observe::array(arrays, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, arrays) };
+    let mut reads = [observe::array(arrays, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(n, arrays);
+    };
     call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
@@ -884,8 +886,8 @@ pub unsafe extern "C" fn glDrawArraysInstanced(
 pub unsafe extern "C" fn glDrawBuffers(n: i32, bufs: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS);
     let Some(call) = Call::begin(GL_DRAW_BUFFERS) else { return driver(n, bufs) };
-    let reads = [observe::array(bufs, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, bufs) };
+    let mut reads = [observe::array(bufs, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, bufs) };
     call.clear(0);
     call.put(0, n);
     call.put(8, bufs);
@@ -1088,7 +1090,7 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
     call.put(4, flags);
     let call = call.publish();
     let result = driver(condition, flags);
-    call.leave(GL_FENCE_SYNC, EFFECT, result, &[]);
+    call.leave(GL_FENCE_SYNC, EFFECT, result, &mut []);
     result
 }
 
@@ -1179,8 +1181,8 @@ pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
     call.put(8, pipelines);
     let call = call.publish();
     driver(n, pipelines);
-    let writes = [observe::array(pipelines, n as i64, 4)];
-    call.leave(GL_GEN_PROGRAM_PIPELINES, EFFECT, (), &writes);
+    let mut writes = [observe::array(pipelines, n as i64, 4)];
+    call.leave(GL_GEN_PROGRAM_PIPELINES, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
@@ -1192,8 +1194,8 @@ pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
     call.put(8, ids);
     let call = call.publish();
     driver(n, ids);
-    let writes = [observe::array(ids, n as i64, 4)];
-    call.leave(GL_GEN_QUERIES, EFFECT, (), &writes);
+    let mut writes = [observe::array(ids, n as i64, 4)];
+    call.leave(GL_GEN_QUERIES, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
@@ -1205,8 +1207,8 @@ pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
     call.put(8, samplers);
     let call = call.publish();
     driver(count, samplers);
-    let writes = [observe::array(samplers, count as i64, 4)];
-    call.leave(GL_GEN_SAMPLERS, EFFECT, (), &writes);
+    let mut writes = [observe::array(samplers, count as i64, 4)];
+    call.leave(GL_GEN_SAMPLERS, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
@@ -1218,8 +1220,8 @@ pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
     call.put(8, ids);
     let call = call.publish();
     driver(n, ids);
-    let writes = [observe::array(ids, n as i64, 4)];
-    call.leave(GL_GEN_TRANSFORM_FEEDBACKS, EFFECT, (), &writes);
+    let mut writes = [observe::array(ids, n as i64, 4)];
+    call.leave(GL_GEN_TRANSFORM_FEEDBACKS, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
@@ -1231,8 +1233,8 @@ pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
     call.put(8, arrays);
     let call = call.publish();
     driver(n, arrays);
-    let writes = [observe::array(arrays, n as i64, 4)];
-    call.leave(GL_GEN_VERTEX_ARRAYS, EFFECT, (), &writes);
+    let mut writes = [observe::array(arrays, n as i64, 4)];
+    call.leave(GL_GEN_VERTEX_ARRAYS, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetActiveUniformBlockName(
@@ -1258,9 +1260,9 @@ pub unsafe extern "C" fn glGetActiveUniformBlockName(
     call.put(24, uniformBlockName);
     let call = call.publish();
     driver(program, uniformBlockIndex, bufSize, length, uniformBlockName);
-    let writes =
+    let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(uniformBlockName, bufSize as i64)];
-    call.leave(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME, 0, (), &writes);
+    call.leave(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetActiveUniformBlockiv(
@@ -1284,8 +1286,8 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(
     call.put(16, params);
     let call = call.publish();
     driver(program, uniformBlockIndex, pname, params);
-    let writes = [observe::array(params, sizes::uniform_block(pname), 4)];
-    call.leave(GL_GET_ACTIVE_UNIFORM_BLOCKIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::uniform_block(pname), 4)];
+    call.leave(GL_GET_ACTIVE_UNIFORM_BLOCKIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetActiveUniformsiv(
@@ -1300,8 +1302,8 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
     let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORMSIV) else {
         return driver(program, uniformCount, uniformIndices, pname, params);
     };
-    let reads = [observe::array(uniformIndices, uniformCount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &reads) else {
+    let mut reads = [observe::array(uniformIndices, uniformCount as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
         return driver(program, uniformCount, uniformIndices, pname, params);
     };
     call.clear(16);
@@ -1312,8 +1314,8 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
     call.put(24, params);
     let call = call.publish_observing(32, &reads);
     driver(program, uniformCount, uniformIndices, pname, params);
-    let writes = [observe::array(params, uniformCount as i64, 4)];
-    call.leave(GL_GET_ACTIVE_UNIFORMSIV, 0, (), &writes);
+    let mut writes = [observe::array(params, uniformCount as i64, 4)];
+    call.leave(GL_GET_ACTIVE_UNIFORMSIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8) {
@@ -1325,8 +1327,8 @@ pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8)
     call.put(8, data);
     let call = call.publish();
     driver(target, index, data);
-    let writes = [observe::array(data, sizes::indexed_state(target), 1)];
-    call.leave(GL_GET_BOOLEANI_V, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::indexed_state(target), 1)];
+    call.leave(GL_GET_BOOLEANI_V, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, params: *mut i64) {
@@ -1342,8 +1344,8 @@ pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, param
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_BUFFER_PARAMETERI64V, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 8)];
+    call.leave(GL_GET_BUFFER_PARAMETERI64V, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *mut *mut c_void) {
@@ -1359,8 +1361,8 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_BUFFER_POINTERV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 8)];
+    call.leave(GL_GET_BUFFER_POINTERV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetDebugMessageLog(
@@ -1399,7 +1401,7 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
     call.put(48, messageLog);
     let call = call.publish();
     let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    let writes = [
+    let mut writes = [
         observe::array(sources, count as i64, 4),
         observe::array(types, count as i64, 4),
         observe::array(ids, count as i64, 4),
@@ -1407,7 +1409,7 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
         observe::array(lengths, count as i64, 4),
         observe::array(messageLog, bufSize as i64, 1),
     ];
-    call.leave(GL_GET_DEBUG_MESSAGE_LOG, 0, result, &writes);
+    call.leave(GL_GET_DEBUG_MESSAGE_LOG, 0, result, &mut writes);
     result
 }
 
@@ -1415,8 +1417,8 @@ pub unsafe extern "C" fn glGetFragDataLocation(program: u32, name: *const c_char
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
         driver!(GL_GET_FRAG_DATA_LOCATION);
     let Some(call) = Call::begin(GL_GET_FRAG_DATA_LOCATION) else { return driver(program, name) };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(program, name);
     };
     call.clear(0);
@@ -1424,7 +1426,7 @@ pub unsafe extern "C" fn glGetFragDataLocation(program: u32, name: *const c_char
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
     let result = driver(program, name);
-    call.leave(GL_GET_FRAG_DATA_LOCATION, 0, result, &[]);
+    call.leave(GL_GET_FRAG_DATA_LOCATION, 0, result, &mut []);
     result
 }
 
@@ -1441,8 +1443,8 @@ pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, pa
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
@@ -1451,7 +1453,7 @@ pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(GL_GET_GRAPHICS_RESET_STATUS, 0, result, &[]);
+    call.leave(GL_GET_GRAPHICS_RESET_STATUS, 0, result, &mut []);
     result
 }
 
@@ -1464,8 +1466,8 @@ pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i
     call.put(8, data);
     let call = call.publish();
     driver(target, index, data);
-    let writes = [observe::array(data, sizes::indexed_state(target), 8)];
-    call.leave(GL_GET_INTEGER64I_V, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::indexed_state(target), 8)];
+    call.leave(GL_GET_INTEGER64I_V, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
@@ -1477,8 +1479,8 @@ pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
     call.put(8, data);
     let call = call.publish();
     driver(pname, data);
-    let writes = [observe::array(data, sizes::state(pname), 8)];
-    call.leave(GL_GET_INTEGER64V, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::state(pname), 8)];
+    call.leave(GL_GET_INTEGER64V, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32) {
@@ -1490,8 +1492,8 @@ pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32
     call.put(8, data);
     let call = call.publish();
     driver(target, index, data);
-    let writes = [observe::array(data, sizes::indexed_state(target), 4)];
-    call.leave(GL_GET_INTEGERI_V, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
+    call.leave(GL_GET_INTEGERI_V, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetInternalformativ(
@@ -1516,8 +1518,8 @@ pub unsafe extern "C" fn glGetInternalformativ(
     call.put(16, params);
     let call = call.publish();
     driver(target, internalformat, pname, count, params);
-    let writes = [observe::array(params, count as i64, 4)];
-    call.leave(GL_GET_INTERNALFORMATIV, 0, (), &writes);
+    let mut writes = [observe::array(params, count as i64, 4)];
+    call.leave(GL_GET_INTERNALFORMATIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f32) {
@@ -1529,8 +1531,8 @@ pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f3
     call.put(8, val);
     let call = call.publish();
     driver(pname, index, val);
-    let writes = [observe::array(val, sizes::multisample(pname), 4)];
-    call.leave(GL_GET_MULTISAMPLEFV, 0, (), &writes);
+    let mut writes = [observe::array(val, sizes::multisample(pname), 4)];
+    call.leave(GL_GET_MULTISAMPLEFV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetObjectLabel(
@@ -1556,8 +1558,9 @@ pub unsafe extern "C" fn glGetObjectLabel(
     call.put(24, label);
     let call = call.publish();
     driver(identifier, name, bufSize, length, label);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_LABEL, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
+    call.leave(GL_GET_OBJECT_LABEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetObjectPtrLabel(
@@ -1581,8 +1584,9 @@ pub unsafe extern "C" fn glGetObjectPtrLabel(
     call.put(24, label);
     let call = call.publish();
     driver(ptr, bufSize, length, label);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_PTR_LABEL, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
+    call.leave(GL_GET_OBJECT_PTR_LABEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
@@ -1594,8 +1598,8 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
     call.put(8, params);
     let call = call.publish();
     driver(pname, params);
-    let writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_POINTERV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 8)];
+    call.leave(GL_GET_POINTERV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramBinary(
@@ -1620,7 +1624,7 @@ pub unsafe extern "C" fn glGetProgramBinary(
     call.put(24, binary);
     let call = call.publish();
     driver(program, bufSize, length, binaryFormat, binary);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         observe::array(binaryFormat, 1, 4),
         if length.is_null() {
@@ -1629,7 +1633,7 @@ pub unsafe extern "C" fn glGetProgramBinary(
             observe::counted_array(binary, length, bufSize as i64, 1)
         },
     ];
-    call.leave(GL_GET_PROGRAM_BINARY, 0, (), &writes);
+    call.leave(GL_GET_PROGRAM_BINARY, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramInterfaceiv(
@@ -1652,8 +1656,8 @@ pub unsafe extern "C" fn glGetProgramInterfaceiv(
     call.put(16, params);
     let call = call.publish();
     driver(program, programInterface, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_PROGRAM_INTERFACEIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_PROGRAM_INTERFACEIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramPipelineInfoLog(
@@ -1676,8 +1680,9 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLog(
     call.put(16, infoLog);
     let call = call.publish();
     driver(pipeline, bufSize, length, infoLog);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
-    call.leave(GL_GET_PROGRAM_PIPELINE_INFO_LOG, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
+    call.leave(GL_GET_PROGRAM_PIPELINE_INFO_LOG, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, params: *mut i32) {
@@ -1693,8 +1698,8 @@ pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, param
     call.put(8, params);
     let call = call.publish();
     driver(pipeline, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_PROGRAM_PIPELINEIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_PROGRAM_PIPELINEIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramResourceIndex(
@@ -1707,8 +1712,8 @@ pub unsafe extern "C" fn glGetProgramResourceIndex(
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_INDEX) else {
         return driver(program, programInterface, name);
     };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(program, programInterface, name);
     };
     call.put(0, program);
@@ -1716,7 +1721,7 @@ pub unsafe extern "C" fn glGetProgramResourceIndex(
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
     let result = driver(program, programInterface, name);
-    call.leave(GL_GET_PROGRAM_RESOURCE_INDEX, 0, result, &[]);
+    call.leave(GL_GET_PROGRAM_RESOURCE_INDEX, 0, result, &mut []);
     result
 }
 
@@ -1730,8 +1735,8 @@ pub unsafe extern "C" fn glGetProgramResourceLocation(
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_LOCATION) else {
         return driver(program, programInterface, name);
     };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(program, programInterface, name);
     };
     call.put(0, program);
@@ -1739,7 +1744,7 @@ pub unsafe extern "C" fn glGetProgramResourceLocation(
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
     let result = driver(program, programInterface, name);
-    call.leave(GL_GET_PROGRAM_RESOURCE_LOCATION, 0, result, &[]);
+    call.leave(GL_GET_PROGRAM_RESOURCE_LOCATION, 0, result, &mut []);
     result
 }
 
@@ -1767,8 +1772,9 @@ pub unsafe extern "C" fn glGetProgramResourceName(
     call.put(24, name);
     let call = call.publish();
     driver(program, programInterface, index, bufSize, length, name);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(name, bufSize as i64)];
-    call.leave(GL_GET_PROGRAM_RESOURCE_NAME, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(name, bufSize as i64)];
+    call.leave(GL_GET_PROGRAM_RESOURCE_NAME, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramResourceiv(
@@ -1786,8 +1792,8 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCEIV) else {
         return driver(program, programInterface, index, propCount, props, count, length, params);
     };
-    let reads = [observe::array(props, propCount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &reads) else {
+    let mut reads = [observe::array(props, propCount as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
         return driver(program, programInterface, index, propCount, props, count, length, params);
     };
     call.clear(24);
@@ -1801,7 +1807,7 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
     call.put(40, params);
     let call = call.publish_observing(48, &reads);
     driver(program, programInterface, index, propCount, props, count, length, params);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         if length.is_null() {
             observe::array(params, count as i64, 4)
@@ -1809,7 +1815,7 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
             observe::counted_array(params, length, count as i64, 4)
         },
     ];
-    call.leave(GL_GET_PROGRAM_RESOURCEIV, 0, (), &writes);
+    call.leave(GL_GET_PROGRAM_RESOURCEIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32) {
@@ -1821,8 +1827,8 @@ pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u
     call.put(8, params);
     let call = call.publish();
     driver(id, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_QUERY_OBJECTUIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_QUERY_OBJECTUIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32) {
@@ -1836,8 +1842,8 @@ pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32)
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_QUERYIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_QUERYIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, params: *mut i32) {
@@ -1853,8 +1859,8 @@ pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, para
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_SAMPLER_PARAMETER_IIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, params: *mut u32) {
@@ -1870,8 +1876,8 @@ pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, par
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IUIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_SAMPLER_PARAMETER_IUIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, params: *mut f32) {
@@ -1887,8 +1893,8 @@ pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, param
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETERFV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_SAMPLER_PARAMETERFV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, params: *mut i32) {
@@ -1904,8 +1910,8 @@ pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, param
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETERIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_SAMPLER_PARAMETERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
@@ -1916,8 +1922,8 @@ pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     call.put(4, index);
     let call = call.publish();
     let result = driver(name, index);
-    let writes = [observe::c_string(result)];
-    call.leave(GL_GET_STRINGI, 0, result, &writes);
+    let mut writes = [observe::c_string(result)];
+    call.leave(GL_GET_STRINGI, 0, result, &mut writes);
     result
 }
 
@@ -1943,7 +1949,7 @@ pub unsafe extern "C" fn glGetSynciv(
     call.put(24, values);
     let call = call.publish();
     driver(sync, pname, count, length, values);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         if length.is_null() {
             observe::array(values, count as i64, 4)
@@ -1951,7 +1957,7 @@ pub unsafe extern "C" fn glGetSynciv(
             observe::counted_array(values, length, count as i64, 4)
         },
     ];
-    call.leave(GL_GET_SYNCIV, EFFECT, (), &writes);
+    call.leave(GL_GET_SYNCIV, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexLevelParameterfv(
@@ -1975,8 +1981,8 @@ pub unsafe extern "C" fn glGetTexLevelParameterfv(
     call.put(16, params);
     let call = call.publish();
     driver(target, level, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_TEX_LEVEL_PARAMETERFV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_TEX_LEVEL_PARAMETERFV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexLevelParameteriv(
@@ -2000,8 +2006,8 @@ pub unsafe extern "C" fn glGetTexLevelParameteriv(
     call.put(16, params);
     let call = call.publish();
     driver(target, level, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_TEX_LEVEL_PARAMETERIV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_TEX_LEVEL_PARAMETERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *mut i32) {
@@ -2017,8 +2023,8 @@ pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETER_IIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: *mut u32) {
@@ -2034,8 +2040,8 @@ pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: 
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IUIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETER_IUIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTransformFeedbackVarying(
@@ -2065,13 +2071,13 @@ pub unsafe extern "C" fn glGetTransformFeedbackVarying(
     call.put(40, name);
     let call = call.publish();
     driver(program, index, bufSize, length, size, r#type, name);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         observe::array(size, 1, 4),
         observe::array(r#type, 1, 4),
         observe::c_string_bounded(name, bufSize as i64),
     ];
-    call.leave(GL_GET_TRANSFORM_FEEDBACK_VARYING, 0, (), &writes);
+    call.leave(GL_GET_TRANSFORM_FEEDBACK_VARYING, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetUniformBlockIndex(
@@ -2083,8 +2089,8 @@ pub unsafe extern "C" fn glGetUniformBlockIndex(
     let Some(call) = Call::begin(GL_GET_UNIFORM_BLOCK_INDEX) else {
         return driver(program, uniformBlockName);
     };
-    let reads = [observe::c_string(uniformBlockName)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::c_string(uniformBlockName)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(program, uniformBlockName);
     };
     call.clear(0);
@@ -2092,7 +2098,7 @@ pub unsafe extern "C" fn glGetUniformBlockIndex(
     call.put(8, uniformBlockName);
     let call = call.publish_observing(16, &reads);
     let result = driver(program, uniformBlockName);
-    call.leave(GL_GET_UNIFORM_BLOCK_INDEX, 0, result, &[]);
+    call.leave(GL_GET_UNIFORM_BLOCK_INDEX, 0, result, &mut []);
     result
 }
 
@@ -2107,8 +2113,8 @@ pub unsafe extern "C" fn glGetUniformIndices(
     let Some(call) = Call::begin(GL_GET_UNIFORM_INDICES) else {
         return driver(program, uniformCount, uniformNames, uniformIndices);
     };
-    let reads = [observe::strings(uniformCount as i64, uniformNames, core::ptr::null())];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &reads) else {
+    let mut reads = [observe::strings(uniformCount as i64, uniformNames, core::ptr::null())];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
         return driver(program, uniformCount, uniformNames, uniformIndices);
     };
     call.put(0, program);
@@ -2117,8 +2123,8 @@ pub unsafe extern "C" fn glGetUniformIndices(
     call.put(16, uniformIndices);
     let call = call.publish_observing(24, &reads);
     driver(program, uniformCount, uniformNames, uniformIndices);
-    let writes = [observe::array(uniformIndices, uniformCount as i64, 4)];
-    call.leave(GL_GET_UNIFORM_INDICES, 0, (), &writes);
+    let mut writes = [observe::array(uniformIndices, uniformCount as i64, 4)];
+    call.leave(GL_GET_UNIFORM_INDICES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *mut u32) {
@@ -2146,8 +2152,8 @@ pub unsafe extern "C" fn glGetVertexAttribIiv(index: u32, pname: u32, params: *m
     call.put(8, params);
     let call = call.publish();
     driver(index, pname, params);
-    let writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
-    call.leave(GL_GET_VERTEX_ATTRIB_IIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
+    call.leave(GL_GET_VERTEX_ATTRIB_IIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetVertexAttribIuiv(index: u32, pname: u32, params: *mut u32) {
@@ -2161,8 +2167,8 @@ pub unsafe extern "C" fn glGetVertexAttribIuiv(index: u32, pname: u32, params: *
     call.put(8, params);
     let call = call.publish();
     driver(index, pname, params);
-    let writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
-    call.leave(GL_GET_VERTEX_ATTRIB_IUIV, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
+    call.leave(GL_GET_VERTEX_ATTRIB_IUIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetnUniformfv(
@@ -2185,8 +2191,8 @@ pub unsafe extern "C" fn glGetnUniformfv(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMFV, 0, (), &writes);
+    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
+    call.leave(GL_GETN_UNIFORMFV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetnUniformiv(
@@ -2209,8 +2215,8 @@ pub unsafe extern "C" fn glGetnUniformiv(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMIV, 0, (), &writes);
+    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
+    call.leave(GL_GETN_UNIFORMIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetnUniformuiv(
@@ -2233,8 +2239,8 @@ pub unsafe extern "C" fn glGetnUniformuiv(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMUIV, 0, (), &writes);
+    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
+    call.leave(GL_GETN_UNIFORMUIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glInvalidateFramebuffer(
@@ -2246,8 +2252,8 @@ pub unsafe extern "C" fn glInvalidateFramebuffer(
     let Some(call) = Call::begin(GL_INVALIDATE_FRAMEBUFFER) else {
         return driver(target, numAttachments, attachments);
     };
-    let reads = [observe::array(attachments, numAttachments as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(attachments, numAttachments as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, numAttachments, attachments);
     };
     call.put(0, target);
@@ -2272,8 +2278,8 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
     let Some(call) = Call::begin(GL_INVALIDATE_SUB_FRAMEBUFFER) else {
         return driver(target, numAttachments, attachments, x, y, width, height);
     };
-    let reads = [observe::array(attachments, numAttachments as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
+    let mut reads = [observe::array(attachments, numAttachments as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
         return driver(target, numAttachments, attachments, x, y, width, height);
     };
     call.put(0, target);
@@ -2296,7 +2302,7 @@ pub unsafe extern "C" fn glIsEnabledi(target: u32, index: u32) -> u8 {
     call.put(4, index);
     let call = call.publish();
     let result = driver(target, index);
-    call.leave(GL_IS_ENABLEDI, 0, result, &[]);
+    call.leave(GL_IS_ENABLEDI, 0, result, &mut []);
     result
 }
 
@@ -2308,7 +2314,7 @@ pub unsafe extern "C" fn glIsProgramPipeline(pipeline: u32) -> u8 {
     call.put(0, pipeline);
     let call = call.publish();
     let result = driver(pipeline);
-    call.leave(GL_IS_PROGRAM_PIPELINE, 0, result, &[]);
+    call.leave(GL_IS_PROGRAM_PIPELINE, 0, result, &mut []);
     result
 }
 
@@ -2320,7 +2326,7 @@ pub unsafe extern "C" fn glIsQuery(id: u32) -> u8 {
     call.put(0, id);
     let call = call.publish();
     let result = driver(id);
-    call.leave(GL_IS_QUERY, 0, result, &[]);
+    call.leave(GL_IS_QUERY, 0, result, &mut []);
     result
 }
 
@@ -2332,7 +2338,7 @@ pub unsafe extern "C" fn glIsSampler(sampler: u32) -> u8 {
     call.put(0, sampler);
     let call = call.publish();
     let result = driver(sampler);
-    call.leave(GL_IS_SAMPLER, 0, result, &[]);
+    call.leave(GL_IS_SAMPLER, 0, result, &mut []);
     result
 }
 
@@ -2343,7 +2349,7 @@ pub unsafe extern "C" fn glIsSync(sync: *mut c_void) -> u8 {
     call.put(0, sync);
     let call = call.publish();
     let result = driver(sync);
-    call.leave(GL_IS_SYNC, 0, result, &[]);
+    call.leave(GL_IS_SYNC, 0, result, &mut []);
     result
 }
 
@@ -2355,7 +2361,7 @@ pub unsafe extern "C" fn glIsTransformFeedback(id: u32) -> u8 {
     call.put(0, id);
     let call = call.publish();
     let result = driver(id);
-    call.leave(GL_IS_TRANSFORM_FEEDBACK, 0, result, &[]);
+    call.leave(GL_IS_TRANSFORM_FEEDBACK, 0, result, &mut []);
     result
 }
 
@@ -2367,7 +2373,7 @@ pub unsafe extern "C" fn glIsVertexArray(array: u32) -> u8 {
     call.put(0, array);
     let call = call.publish();
     let result = driver(array);
-    call.leave(GL_IS_VERTEX_ARRAY, 0, result, &[]);
+    call.leave(GL_IS_VERTEX_ARRAY, 0, result, &mut []);
     result
 }
 
@@ -2393,7 +2399,7 @@ pub unsafe extern "C" fn glMapBufferRange(
     call.put(24, access);
     let call = call.publish();
     let result = driver(target, offset, length, access);
-    call.leave(GL_MAP_BUFFER_RANGE, EFFECT, result, &[]);
+    call.leave(GL_MAP_BUFFER_RANGE, EFFECT, result, &mut []);
     result
 }
 
@@ -2440,12 +2446,12 @@ pub unsafe extern "C" fn glObjectLabel(
     let Some(call) = Call::begin(GL_OBJECT_LABEL) else {
         return driver(identifier, name, length, label);
     };
-    let reads = [if length < 0 {
+    let mut reads = [if length < 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(identifier, name, length, label);
     };
     call.clear(8);
@@ -2462,12 +2468,12 @@ pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label
     let driver: unsafe extern "C" fn(*const c_void, i32, *const c_char) =
         driver!(GL_OBJECT_PTR_LABEL);
     let Some(call) = Call::begin(GL_OBJECT_PTR_LABEL) else { return driver(ptr, length, label) };
-    let reads = [if length < 0 {
+    let mut reads = [if length < 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(ptr, length, label);
     };
     call.clear(8);
@@ -2549,8 +2555,8 @@ pub unsafe extern "C" fn glProgramBinary(
     let Some(call) = Call::begin(GL_PROGRAM_BINARY) else {
         return driver(program, binaryFormat, binary, length);
     };
-    let reads = [observe::array(binary, length as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 20, &reads) else {
+    let mut reads = [observe::array(binary, length as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 20, &mut reads) else {
         return driver(program, binaryFormat, binary, length);
     };
     call.clear(16);
@@ -2603,8 +2609,8 @@ pub unsafe extern "C" fn glProgramUniform1fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2642,8 +2648,8 @@ pub unsafe extern "C" fn glProgramUniform1iv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2681,8 +2687,8 @@ pub unsafe extern "C" fn glProgramUniform1uiv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2720,8 +2726,8 @@ pub unsafe extern "C" fn glProgramUniform2fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2759,8 +2765,8 @@ pub unsafe extern "C" fn glProgramUniform2iv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2798,8 +2804,8 @@ pub unsafe extern "C" fn glProgramUniform2uiv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2845,8 +2851,8 @@ pub unsafe extern "C" fn glProgramUniform3fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2892,8 +2898,8 @@ pub unsafe extern "C" fn glProgramUniform3iv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2939,8 +2945,8 @@ pub unsafe extern "C" fn glProgramUniform3uiv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -2989,8 +2995,8 @@ pub unsafe extern "C" fn glProgramUniform4fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3039,8 +3045,8 @@ pub unsafe extern "C" fn glProgramUniform4iv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3089,8 +3095,8 @@ pub unsafe extern "C" fn glProgramUniform4uiv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3115,8 +3121,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3142,8 +3148,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3169,8 +3175,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3196,8 +3202,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3223,8 +3229,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3250,8 +3256,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3277,8 +3283,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3304,8 +3310,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3331,8 +3337,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -3356,12 +3362,12 @@ pub unsafe extern "C" fn glPushDebugGroup(
     let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP) else {
         return driver(source, id, length, message);
     };
-    let reads = [if length < 0 {
+    let mut reads = [if length < 0 {
         observe::c_string(message)
     } else {
         observe::array(message, length as i64, 1)
     }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(source, id, length, message);
     };
     call.clear(8);
@@ -3468,8 +3474,8 @@ pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: 
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV) else {
         return driver(sampler, pname, param);
     };
-    let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -3485,8 +3491,8 @@ pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param:
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV) else {
         return driver(sampler, pname, param);
     };
-    let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -3517,8 +3523,8 @@ pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETERFV) else {
         return driver(sampler, pname, param);
     };
-    let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -3549,8 +3555,8 @@ pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETERIV) else {
         return driver(sampler, pname, param);
     };
-    let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -3666,8 +3672,8 @@ pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *con
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV) else {
         return driver(target, pname, params);
     };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -3683,8 +3689,8 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV) else {
         return driver(target, pname, params);
     };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -3867,8 +3873,8 @@ pub unsafe extern "C" fn glTransformFeedbackVaryings(
     let Some(call) = Call::begin(GL_TRANSFORM_FEEDBACK_VARYINGS) else {
         return driver(program, count, varyings, bufferMode);
     };
-    let reads = [observe::strings(count as i64, varyings, core::ptr::null())];
-    let Some(call) = call.reserve_observing(EFFECT, 20, &reads) else {
+    let mut reads = [observe::strings(count as i64, varyings, core::ptr::null())];
+    let Some(call) = call.reserve_observing(EFFECT, 20, &mut reads) else {
         return driver(program, count, varyings, bufferMode);
     };
     call.clear(16);
@@ -3895,8 +3901,8 @@ pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
 pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM1UIV);
     let Some(call) = Call::begin(GL_UNIFORM1UIV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -3923,8 +3929,8 @@ pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
 pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM2UIV);
     let Some(call) = Call::begin(GL_UNIFORM2UIV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -3951,8 +3957,8 @@ pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) 
 pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM3UIV);
     let Some(call) = Call::begin(GL_UNIFORM3UIV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -3981,8 +3987,8 @@ pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, 
 pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM4UIV);
     let Some(call) = Call::begin(GL_UNIFORM4UIV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -4024,8 +4030,8 @@ pub unsafe extern "C" fn glUniformMatrix2x3fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -4048,8 +4054,8 @@ pub unsafe extern "C" fn glUniformMatrix2x4fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -4072,8 +4078,8 @@ pub unsafe extern "C" fn glUniformMatrix3x2fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -4096,8 +4102,8 @@ pub unsafe extern "C" fn glUniformMatrix3x4fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -4120,8 +4126,8 @@ pub unsafe extern "C" fn glUniformMatrix4x2fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -4144,8 +4150,8 @@ pub unsafe extern "C" fn glUniformMatrix4x3fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -4166,7 +4172,7 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
-    call.leave(GL_UNMAP_BUFFER, 0, result, &[]);
+    call.leave(GL_UNMAP_BUFFER, 0, result, &mut []);
     result
 }
 
@@ -4264,8 +4270,10 @@ pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w
 pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_VERTEX_ATTRIB_I4IV);
     let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4IV) else { return driver(index, v) };
-    let reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -4292,8 +4300,10 @@ pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, 
 pub unsafe extern "C" fn glVertexAttribI4uiv(index: u32, v: *const u32) {
     let driver: unsafe extern "C" fn(u32, *const u32) = driver!(GL_VERTEX_ATTRIB_I4UIV);
     let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4UIV) else { return driver(index, v) };
-    let reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -4372,5 +4382,5 @@ pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64)
     call.put(16, timeout);
     let call = call.publish();
     driver(sync, flags, timeout);
-    call.leave(GL_WAIT_SYNC, EFFECT, (), &[]);
+    call.leave(GL_WAIT_SYNC, EFFECT, (), &mut []);
 }

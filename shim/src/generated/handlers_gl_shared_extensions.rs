@@ -35,7 +35,7 @@ pub unsafe extern "C" fn glAcquireKeyedMutexWin32EXT(memory: u32, key: u64, time
     call.put(16, timeout);
     let call = call.publish();
     let result = driver(memory, key, timeout);
-    call.leave(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT, EFFECT, result, &[]);
+    call.leave(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT, EFFECT, result, &mut []);
     result
 }
 
@@ -80,8 +80,8 @@ pub unsafe extern "C" fn glBindFragDataLocationEXT(program: u32, color: u32, nam
     let Some(call) = Call::begin(GL_BIND_FRAG_DATA_LOCATION_EXT) else {
         return driver(program, color, name);
     };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(program, color, name);
     };
     call.put(0, program);
@@ -103,8 +103,8 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexedEXT(
     let Some(call) = Call::begin(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT) else {
         return driver(program, colorNumber, index, name);
     };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, colorNumber, index, name);
     };
     call.clear(8);
@@ -443,8 +443,8 @@ pub unsafe extern "C" fn glBufferStorageEXT(
     let Some(call) = Call::begin(GL_BUFFER_STORAGE_EXT) else {
         return driver(target, size, data, flags);
     };
-    let reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 28, &reads) else {
+    let mut reads = [observe::array(data, size as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 28, &mut reads) else {
         return driver(target, size, data, flags);
     };
     call.clear(0);
@@ -510,7 +510,7 @@ pub unsafe extern "C" fn glCheckFramebufferStatusOES(target: u32) -> u32 {
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
-    call.leave(GL_CHECK_FRAMEBUFFER_STATUS_OES, 0, result, &[]);
+    call.leave(GL_CHECK_FRAMEBUFFER_STATUS_OES, 0, result, &mut []);
     result
 }
 
@@ -557,8 +557,8 @@ pub unsafe extern "C" fn glClearPixelLocalStorageuiEXT(offset: i32, n: i32, valu
     let Some(call) = Call::begin(GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT) else {
         return driver(offset, n, values);
     };
-    let reads = [observe::array(values, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(values, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(offset, n, values);
     };
     call.put(0, offset);
@@ -660,8 +660,8 @@ pub unsafe extern "C" fn glClipControlEXT(origin: u32, depth: u32) {
 pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_CLIP_PLANEF_OES);
     let Some(call) = Call::begin(GL_CLIP_PLANEF_OES) else { return driver(plane, equation) };
-    let reads = [observe::array(equation, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(equation, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(plane, equation);
     };
     call.clear(0);
@@ -675,8 +675,8 @@ pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
 pub unsafe extern "C" fn glClipPlanexOES(plane: u32, equation: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_CLIP_PLANEX_OES);
     let Some(call) = Call::begin(GL_CLIP_PLANEX_OES) else { return driver(plane, equation) };
-    let reads = [observe::array(equation, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(equation, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(plane, equation);
     };
     call.clear(0);
@@ -1018,8 +1018,8 @@ pub unsafe extern "C" fn glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u3
     call.put(8, memoryObjects);
     let call = call.publish();
     driver(n, memoryObjects);
-    let writes = [observe::array(memoryObjects, n as i64, 4)];
-    call.leave(GL_CREATE_MEMORY_OBJECTS_EXT, EFFECT, (), &writes);
+    let mut writes = [observe::array(memoryObjects, n as i64, 4)];
+    call.leave(GL_CREATE_MEMORY_OBJECTS_EXT, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glCreateShaderProgramvEXT(
@@ -1032,8 +1032,8 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
     let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV_EXT) else {
         return driver(r#type, count, strings);
     };
-    let reads = [observe::strings(count as i64, strings, core::ptr::null())];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &reads) else {
+    let mut reads = [observe::strings(count as i64, strings, core::ptr::null())];
+    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
         return driver(r#type, count, strings);
     };
     call.put(0, r#type);
@@ -1041,7 +1041,7 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
     call.put(8, strings);
     let call = call.publish_observing(16, &reads);
     let result = driver(r#type, count, strings);
-    call.leave(GL_CREATE_SHADER_PROGRAMV_EXT, EFFECT, result, &[]);
+    call.leave(GL_CREATE_SHADER_PROGRAMV_EXT, EFFECT, result, &mut []);
     result
 }
 
@@ -1088,8 +1088,8 @@ pub unsafe extern "C" fn glDebugMessageControlKHR(
     let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL_KHR) else {
         return driver(source, r#type, severity, count, ids, enabled);
     };
-    let reads = [observe::array(ids, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 25, &reads) else {
+    let mut reads = [observe::array(ids, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 25, &mut reads) else {
         return driver(source, r#type, severity, count, ids, enabled);
     };
     call.clear(24);
@@ -1117,9 +1117,9 @@ pub unsafe extern "C" fn glDebugMessageInsertKHR(
     let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT_KHR) else {
         return driver(source, r#type, id, severity, length, buf);
     };
-    let reads =
+    let mut reads =
         [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
         return driver(source, r#type, id, severity, length, buf);
     };
     call.clear(16);
@@ -1139,8 +1139,8 @@ pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u3
     let Some(call) = Call::begin(GL_DELETE_FRAMEBUFFERS_OES) else {
         return driver(n, framebuffers);
     };
-    let reads = [observe::array(framebuffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(framebuffers, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(n, framebuffers);
     };
     call.clear(0);
@@ -1156,8 +1156,8 @@ pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const 
     let Some(call) = Call::begin(GL_DELETE_MEMORY_OBJECTS_EXT) else {
         return driver(n, memoryObjects);
     };
-    let reads = [observe::array(memoryObjects, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(memoryObjects, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(n, memoryObjects);
     };
     call.clear(0);
@@ -1173,8 +1173,8 @@ pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u
     let Some(call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES_EXT) else {
         return driver(n, pipelines);
     };
-    let reads = [observe::array(pipelines, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(pipelines, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(n, pipelines);
     };
     call.clear(0);
@@ -1188,8 +1188,8 @@ pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u
 pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES_EXT);
     let Some(call) = Call::begin(GL_DELETE_QUERIES_EXT) else { return driver(n, ids) };
-    let reads = [observe::array(ids, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, ids) };
+    let mut reads = [observe::array(ids, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, ids) };
     call.clear(0);
     call.put(0, n);
     call.put(8, ids);
@@ -1203,8 +1203,8 @@ pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const 
     let Some(call) = Call::begin(GL_DELETE_RENDERBUFFERS_OES) else {
         return driver(n, renderbuffers);
     };
-    let reads = [observe::array(renderbuffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(renderbuffers, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(n, renderbuffers);
     };
     call.clear(0);
@@ -1218,8 +1218,8 @@ pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const 
 pub unsafe extern "C" fn glDeleteSemaphoresEXT(n: i32, semaphores: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_SEMAPHORES_EXT);
     let Some(call) = Call::begin(GL_DELETE_SEMAPHORES_EXT) else { return driver(n, semaphores) };
-    let reads = [observe::array(semaphores, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(semaphores, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(n, semaphores);
     };
     call.clear(0);
@@ -1233,8 +1233,10 @@ pub unsafe extern "C" fn glDeleteSemaphoresEXT(n: i32, semaphores: *const u32) {
 pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS_OES);
     let Some(call) = Call::begin(GL_DELETE_VERTEX_ARRAYS_OES) else { return driver(n, arrays) };
-    let reads = [observe::array(arrays, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, arrays) };
+    let mut reads = [observe::array(arrays, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(n, arrays);
+    };
     call.clear(0);
     call.put(0, n);
     call.put(8, arrays);
@@ -1248,8 +1250,8 @@ pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *cons
     let Some(call) = Call::begin(GL_DEPTH_RANGE_ARRAYFV_OES) else {
         return driver(first, count, v);
     };
-    let reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -1326,8 +1328,8 @@ pub unsafe extern "C" fn glDiscardFramebufferEXT(
     let Some(call) = Call::begin(GL_DISCARD_FRAMEBUFFER_EXT) else {
         return driver(target, numAttachments, attachments);
     };
-    let reads = [observe::array(attachments, numAttachments as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(attachments, numAttachments as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, numAttachments, attachments);
     };
     call.put(0, target);
@@ -1387,8 +1389,8 @@ pub unsafe extern "C" fn glDrawArraysInstancedEXT(
 pub unsafe extern "C" fn glDrawBuffersEXT(n: i32, bufs: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS_EXT);
     let Some(call) = Call::begin(GL_DRAW_BUFFERS_EXT) else { return driver(n, bufs) };
-    let reads = [observe::array(bufs, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, bufs) };
+    let mut reads = [observe::array(bufs, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, bufs) };
     call.clear(0);
     call.put(0, n);
     call.put(8, bufs);
@@ -1407,8 +1409,8 @@ pub unsafe extern "C" fn glDrawBuffersIndexedEXT(
     let Some(call) = Call::begin(GL_DRAW_BUFFERS_INDEXED_EXT) else {
         return driver(n, location, indices);
     };
-    let reads = [observe::array(location, n as i64, 4), observe::array(indices, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(location, n as i64, 4), observe::array(indices, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(n, location, indices);
     };
     call.clear(0);
@@ -1487,8 +1489,8 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
     let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT) else {
         return driver(mode, count, r#type, indices, instancecount, baseinstance);
     };
-    let reads = [observe::array(indices, count as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
+    let mut reads = [observe::array(indices, count as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
         return driver(mode, count, r#type, indices, instancecount, baseinstance);
     };
     call.clear(8);
@@ -1517,8 +1519,8 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
     let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     };
-    let reads = [observe::array(indices, count as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 36, &reads) else {
+    let mut reads = [observe::array(indices, count as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 36, &mut reads) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     };
     call.clear(8);
@@ -1698,8 +1700,8 @@ pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, heigh
 pub unsafe extern "C" fn glDrawTexfvOES(coords: *const f32) {
     let driver: unsafe extern "C" fn(*const f32) = driver!(GL_DRAW_TEXFV_OES);
     let Some(call) = Call::begin(GL_DRAW_TEXFV_OES) else { return driver(coords) };
-    let reads = [observe::array(coords, 5, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(coords) };
+    let mut reads = [observe::array(coords, 5, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(coords) };
     call.put(0, coords);
     let call = call.publish_observing(8, &reads);
     driver(coords);
@@ -1724,8 +1726,8 @@ pub unsafe extern "C" fn glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, heigh
 pub unsafe extern "C" fn glDrawTexivOES(coords: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_DRAW_TEXIV_OES);
     let Some(call) = Call::begin(GL_DRAW_TEXIV_OES) else { return driver(coords) };
-    let reads = [observe::array(coords, 5, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(coords) };
+    let mut reads = [observe::array(coords, 5, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(coords) };
     call.put(0, coords);
     let call = call.publish_observing(8, &reads);
     driver(coords);
@@ -1750,8 +1752,8 @@ pub unsafe extern "C" fn glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, heigh
 pub unsafe extern "C" fn glDrawTexsvOES(coords: *const i16) {
     let driver: unsafe extern "C" fn(*const i16) = driver!(GL_DRAW_TEXSV_OES);
     let Some(call) = Call::begin(GL_DRAW_TEXSV_OES) else { return driver(coords) };
-    let reads = [observe::array(coords, 5, 2)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(coords) };
+    let mut reads = [observe::array(coords, 5, 2)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(coords) };
     call.put(0, coords);
     let call = call.publish_observing(8, &reads);
     driver(coords);
@@ -1776,8 +1778,8 @@ pub unsafe extern "C" fn glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, heigh
 pub unsafe extern "C" fn glDrawTexxvOES(coords: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_DRAW_TEXXV_OES);
     let Some(call) = Call::begin(GL_DRAW_TEXXV_OES) else { return driver(coords) };
-    let reads = [observe::array(coords, 5, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(coords) };
+    let mut reads = [observe::array(coords, 5, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(coords) };
     call.put(0, coords);
     let call = call.publish_observing(8, &reads);
     driver(coords);
@@ -1946,8 +1948,8 @@ pub unsafe extern "C" fn glFogxOES(pname: u32, param: i32) {
 pub unsafe extern "C" fn glFogxvOES(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_FOGXV_OES);
     let Some(call) = Call::begin(GL_FOGXV_OES) else { return driver(pname, param) };
-    let reads = [observe::array(param, sizes::fog(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::fog(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, param);
     };
     call.clear(0);
@@ -2253,8 +2255,8 @@ pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
     call.put(8, framebuffers);
     let call = call.publish();
     driver(n, framebuffers);
-    let writes = [observe::array(framebuffers, n as i64, 4)];
-    call.leave(GL_GEN_FRAMEBUFFERS_OES, EFFECT, (), &writes);
+    let mut writes = [observe::array(framebuffers, n as i64, 4)];
+    call.leave(GL_GEN_FRAMEBUFFERS_OES, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
@@ -2266,8 +2268,8 @@ pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
     call.put(8, pipelines);
     let call = call.publish();
     driver(n, pipelines);
-    let writes = [observe::array(pipelines, n as i64, 4)];
-    call.leave(GL_GEN_PROGRAM_PIPELINES_EXT, EFFECT, (), &writes);
+    let mut writes = [observe::array(pipelines, n as i64, 4)];
+    call.leave(GL_GEN_PROGRAM_PIPELINES_EXT, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
@@ -2279,8 +2281,8 @@ pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
     call.put(8, ids);
     let call = call.publish();
     driver(n, ids);
-    let writes = [observe::array(ids, n as i64, 4)];
-    call.leave(GL_GEN_QUERIES_EXT, EFFECT, (), &writes);
+    let mut writes = [observe::array(ids, n as i64, 4)];
+    call.leave(GL_GEN_QUERIES_EXT, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
@@ -2292,8 +2294,8 @@ pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) 
     call.put(8, renderbuffers);
     let call = call.publish();
     driver(n, renderbuffers);
-    let writes = [observe::array(renderbuffers, n as i64, 4)];
-    call.leave(GL_GEN_RENDERBUFFERS_OES, EFFECT, (), &writes);
+    let mut writes = [observe::array(renderbuffers, n as i64, 4)];
+    call.leave(GL_GEN_RENDERBUFFERS_OES, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
@@ -2305,8 +2307,8 @@ pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
     call.put(8, semaphores);
     let call = call.publish();
     driver(n, semaphores);
-    let writes = [observe::array(semaphores, n as i64, 4)];
-    call.leave(GL_GEN_SEMAPHORES_EXT, EFFECT, (), &writes);
+    let mut writes = [observe::array(semaphores, n as i64, 4)];
+    call.leave(GL_GEN_SEMAPHORES_EXT, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
@@ -2318,8 +2320,8 @@ pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
     call.put(8, arrays);
     let call = call.publish();
     driver(n, arrays);
-    let writes = [observe::array(arrays, n as i64, 4)];
-    call.leave(GL_GEN_VERTEX_ARRAYS_OES, EFFECT, (), &writes);
+    let mut writes = [observe::array(arrays, n as i64, 4)];
+    call.leave(GL_GEN_VERTEX_ARRAYS_OES, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
@@ -2347,8 +2349,8 @@ pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params:
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_BUFFER_POINTERV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 8)];
+    call.leave(GL_GET_BUFFER_POINTERV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
@@ -2360,8 +2362,8 @@ pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
     call.put(8, equation);
     let call = call.publish();
     driver(plane, equation);
-    let writes = [observe::array(equation, 4, 4)];
-    call.leave(GL_GET_CLIP_PLANEF_OES, 0, (), &writes);
+    let mut writes = [observe::array(equation, 4, 4)];
+    call.leave(GL_GET_CLIP_PLANEF_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetClipPlanexOES(plane: u32, equation: *mut i32) {
@@ -2373,8 +2375,8 @@ pub unsafe extern "C" fn glGetClipPlanexOES(plane: u32, equation: *mut i32) {
     call.put(8, equation);
     let call = call.publish();
     driver(plane, equation);
-    let writes = [observe::array(equation, 4, 4)];
-    call.leave(GL_GET_CLIP_PLANEX_OES, 0, (), &writes);
+    let mut writes = [observe::array(equation, 4, 4)];
+    call.leave(GL_GET_CLIP_PLANEX_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetDebugMessageLogKHR(
@@ -2413,7 +2415,7 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
     call.put(48, messageLog);
     let call = call.publish();
     let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    let writes = [
+    let mut writes = [
         observe::array(sources, count as i64, 4),
         observe::array(types, count as i64, 4),
         observe::array(ids, count as i64, 4),
@@ -2421,7 +2423,7 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
         observe::array(lengths, count as i64, 4),
         observe::array(messageLog, bufSize as i64, 1),
     ];
-    call.leave(GL_GET_DEBUG_MESSAGE_LOG_KHR, 0, result, &writes);
+    call.leave(GL_GET_DEBUG_MESSAGE_LOG_KHR, 0, result, &mut writes);
     result
 }
 
@@ -2434,8 +2436,8 @@ pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
     call.put(8, params);
     let call = call.publish();
     driver(pname, params);
-    let writes = [observe::array(params, sizes::state(pname), 4)];
-    call.leave(GL_GET_FIXEDV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::state(pname), 4)];
+    call.leave(GL_GET_FIXEDV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFloati_vOES(target: u32, index: u32, data: *mut f32) {
@@ -2447,16 +2449,16 @@ pub unsafe extern "C" fn glGetFloati_vOES(target: u32, index: u32, data: *mut f3
     call.put(8, data);
     let call = call.publish();
     driver(target, index, data);
-    let writes = [observe::array(data, sizes::indexed_state(target), 4)];
-    call.leave(GL_GET_FLOATI_V_OES, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
+    call.leave(GL_GET_FLOATI_V_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFragDataIndexEXT(program: u32, name: *const c_char) -> i32 {
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
         driver!(GL_GET_FRAG_DATA_INDEX_EXT);
     let Some(call) = Call::begin(GL_GET_FRAG_DATA_INDEX_EXT) else { return driver(program, name) };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(program, name);
     };
     call.clear(0);
@@ -2464,7 +2466,7 @@ pub unsafe extern "C" fn glGetFragDataIndexEXT(program: u32, name: *const c_char
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
     let result = driver(program, name);
-    call.leave(GL_GET_FRAG_DATA_INDEX_EXT, 0, result, &[]);
+    call.leave(GL_GET_FRAG_DATA_INDEX_EXT, 0, result, &mut []);
     result
 }
 
@@ -2488,7 +2490,7 @@ pub unsafe extern "C" fn glGetFragmentShadingRatesEXT(
     call.put(16, shadingRates);
     let call = call.publish();
     driver(samples, maxCount, count, shadingRates);
-    let writes = [
+    let mut writes = [
         observe::array(count, 1, 4),
         if count.is_null() {
             observe::array(shadingRates, maxCount as i64, 4)
@@ -2496,7 +2498,7 @@ pub unsafe extern "C" fn glGetFragmentShadingRatesEXT(
             observe::counted_array(shadingRates, count, maxCount as i64, 4)
         },
     ];
-    call.leave(GL_GET_FRAGMENT_SHADING_RATES_EXT, 0, (), &writes);
+    call.leave(GL_GET_FRAGMENT_SHADING_RATES_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(
@@ -2520,8 +2522,8 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(
     call.put(16, params);
     let call = call.publish();
     driver(target, attachment, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -> i32 {
@@ -2535,7 +2537,7 @@ pub unsafe extern "C" fn glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
-    call.leave(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT, 0, result, &[]);
+    call.leave(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT, 0, result, &mut []);
     result
 }
 
@@ -2545,7 +2547,7 @@ pub unsafe extern "C" fn glGetGraphicsResetStatusEXT() -> u32 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(GL_GET_GRAPHICS_RESET_STATUS_EXT, 0, result, &[]);
+    call.leave(GL_GET_GRAPHICS_RESET_STATUS_EXT, 0, result, &mut []);
     result
 }
 
@@ -2555,7 +2557,7 @@ pub unsafe extern "C" fn glGetGraphicsResetStatusKHR() -> u32 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
     let call = call.publish();
     let result = driver();
-    call.leave(GL_GET_GRAPHICS_RESET_STATUS_KHR, 0, result, &[]);
+    call.leave(GL_GET_GRAPHICS_RESET_STATUS_KHR, 0, result, &mut []);
     result
 }
 
@@ -2568,8 +2570,8 @@ pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
     call.put(8, data);
     let call = call.publish();
     driver(pname, data);
-    let writes = [observe::array(data, sizes::state(pname), 8)];
-    call.leave(GL_GET_INTEGER64V_EXT, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::state(pname), 8)];
+    call.leave(GL_GET_INTEGER64V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetIntegeri_vEXT(target: u32, index: u32, data: *mut i32) {
@@ -2581,8 +2583,8 @@ pub unsafe extern "C" fn glGetIntegeri_vEXT(target: u32, index: u32, data: *mut 
     call.put(8, data);
     let call = call.publish();
     driver(target, index, data);
-    let writes = [observe::array(data, sizes::indexed_state(target), 4)];
-    call.leave(GL_GET_INTEGERI_V_EXT, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
+    call.leave(GL_GET_INTEGERI_V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i32) {
@@ -2594,8 +2596,8 @@ pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i3
     call.put(8, params);
     let call = call.publish();
     driver(light, pname, params);
-    let writes = [observe::array(params, sizes::light(pname), 4)];
-    call.leave(GL_GET_LIGHTXV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::light(pname), 4)];
+    call.leave(GL_GET_LIGHTXV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetMaterialxvOES(face: u32, pname: u32, params: *mut i32) {
@@ -2607,8 +2609,8 @@ pub unsafe extern "C" fn glGetMaterialxvOES(face: u32, pname: u32, params: *mut 
     call.put(8, params);
     let call = call.publish();
     driver(face, pname, params);
-    let writes = [observe::array(params, sizes::material(pname), 4)];
-    call.leave(GL_GET_MATERIALXV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::material(pname), 4)];
+    call.leave(GL_GET_MATERIALXV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetMemoryObjectParameterivEXT(
@@ -2629,8 +2631,8 @@ pub unsafe extern "C" fn glGetMemoryObjectParameterivEXT(
     call.put(8, params);
     let call = call.publish();
     driver(memoryObject, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetObjectLabelEXT(
@@ -2656,8 +2658,9 @@ pub unsafe extern "C" fn glGetObjectLabelEXT(
     call.put(24, label);
     let call = call.publish();
     driver(r#type, object, bufSize, length, label);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_LABEL_EXT, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
+    call.leave(GL_GET_OBJECT_LABEL_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetObjectLabelKHR(
@@ -2683,8 +2686,9 @@ pub unsafe extern "C" fn glGetObjectLabelKHR(
     call.put(24, label);
     let call = call.publish();
     driver(identifier, name, bufSize, length, label);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_LABEL_KHR, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
+    call.leave(GL_GET_OBJECT_LABEL_KHR, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetObjectPtrLabelKHR(
@@ -2708,8 +2712,9 @@ pub unsafe extern "C" fn glGetObjectPtrLabelKHR(
     call.put(24, label);
     let call = call.publish();
     driver(ptr, bufSize, length, label);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_PTR_LABEL_KHR, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
+    call.leave(GL_GET_OBJECT_PTR_LABEL_KHR, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPointervKHR(pname: u32, params: *mut *mut c_void) {
@@ -2721,8 +2726,8 @@ pub unsafe extern "C" fn glGetPointervKHR(pname: u32, params: *mut *mut c_void) 
     call.put(8, params);
     let call = call.publish();
     driver(pname, params);
-    let writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_POINTERV_KHR, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 8)];
+    call.leave(GL_GET_POINTERV_KHR, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramBinaryOES(
@@ -2747,7 +2752,7 @@ pub unsafe extern "C" fn glGetProgramBinaryOES(
     call.put(24, binary);
     let call = call.publish();
     driver(program, bufSize, length, binaryFormat, binary);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         observe::array(binaryFormat, 1, 4),
         if length.is_null() {
@@ -2756,7 +2761,7 @@ pub unsafe extern "C" fn glGetProgramBinaryOES(
             observe::counted_array(binary, length, bufSize as i64, 1)
         },
     ];
-    call.leave(GL_GET_PROGRAM_BINARY_OES, 0, (), &writes);
+    call.leave(GL_GET_PROGRAM_BINARY_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(
@@ -2779,8 +2784,9 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(
     call.put(16, infoLog);
     let call = call.publish();
     driver(pipeline, bufSize, length, infoLog);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
-    call.leave(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
+    call.leave(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, params: *mut i32) {
@@ -2796,8 +2802,8 @@ pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, pa
     call.put(8, params);
     let call = call.publish();
     driver(pipeline, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_PROGRAM_PIPELINEIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_PROGRAM_PIPELINEIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramResourceLocationIndexEXT(
@@ -2810,8 +2816,8 @@ pub unsafe extern "C" fn glGetProgramResourceLocationIndexEXT(
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT) else {
         return driver(program, programInterface, name);
     };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(program, programInterface, name);
     };
     call.put(0, program);
@@ -2819,7 +2825,7 @@ pub unsafe extern "C" fn glGetProgramResourceLocationIndexEXT(
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
     let result = driver(program, programInterface, name);
-    call.leave(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT, 0, result, &[]);
+    call.leave(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT, 0, result, &mut []);
     result
 }
 
@@ -2834,8 +2840,8 @@ pub unsafe extern "C" fn glGetQueryObjecti64vEXT(id: u32, pname: u32, params: *m
     call.put(8, params);
     let call = call.publish();
     driver(id, pname, params);
-    let writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_QUERY_OBJECTI64V_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 8)];
+    call.leave(GL_GET_QUERY_OBJECTI64V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryObjectivEXT(id: u32, pname: u32, params: *mut i32) {
@@ -2849,8 +2855,8 @@ pub unsafe extern "C" fn glGetQueryObjectivEXT(id: u32, pname: u32, params: *mut
     call.put(8, params);
     let call = call.publish();
     driver(id, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_QUERY_OBJECTIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_QUERY_OBJECTIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryObjectui64vEXT(id: u32, pname: u32, params: *mut u64) {
@@ -2864,8 +2870,8 @@ pub unsafe extern "C" fn glGetQueryObjectui64vEXT(id: u32, pname: u32, params: *
     call.put(8, params);
     let call = call.publish();
     driver(id, pname, params);
-    let writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_QUERY_OBJECTUI64V_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 8)];
+    call.leave(GL_GET_QUERY_OBJECTUI64V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
@@ -2879,8 +2885,8 @@ pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mu
     call.put(8, params);
     let call = call.publish();
     driver(id, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_QUERY_OBJECTUIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_QUERY_OBJECTUIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i32) {
@@ -2894,8 +2900,8 @@ pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_QUERYIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_QUERYIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetRenderbufferParameterivOES(
@@ -2916,8 +2922,8 @@ pub unsafe extern "C" fn glGetRenderbufferParameterivOES(
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_RENDERBUFFER_PARAMETERIV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_RENDERBUFFER_PARAMETERIV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, params: *mut i32) {
@@ -2934,8 +2940,8 @@ pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, p
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_SAMPLER_PARAMETER_IIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, params: *mut i32) {
@@ -2952,8 +2958,8 @@ pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, p
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IIV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_SAMPLER_PARAMETER_IIV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, params: *mut u32) {
@@ -2970,8 +2976,8 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, 
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, params: *mut u32) {
@@ -2988,8 +2994,8 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, 
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSemaphoreParameterui64vEXT(
@@ -3010,8 +3016,8 @@ pub unsafe extern "C" fn glGetSemaphoreParameterui64vEXT(
     call.put(8, params);
     let call = call.publish();
     driver(semaphore, pname, params);
-    let writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 8)];
+    call.leave(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut i32) {
@@ -3027,8 +3033,8 @@ pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut 
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture_environment(pname), 4)];
-    call.leave(GL_GET_TEX_ENVXV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture_environment(pname), 4)];
+    call.leave(GL_GET_TEX_ENVXV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f32) {
@@ -3040,8 +3046,8 @@ pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f
     call.put(8, params);
     let call = call.publish();
     driver(coord, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_TEX_GENFV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_TEX_GENFV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i32) {
@@ -3053,8 +3059,8 @@ pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i
     call.put(8, params);
     let call = call.publish();
     driver(coord, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_TEX_GENIV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_TEX_GENIV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i32) {
@@ -3066,8 +3072,8 @@ pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i
     call.put(8, params);
     let call = call.publish();
     driver(coord, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_TEX_GENXV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_TEX_GENXV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params: *mut i32) {
@@ -3083,8 +3089,8 @@ pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETER_IIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params: *mut i32) {
@@ -3100,8 +3106,8 @@ pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IIV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETER_IIV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, params: *mut u32) {
@@ -3117,8 +3123,8 @@ pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, param
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IUIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETER_IUIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, params: *mut u32) {
@@ -3134,8 +3140,8 @@ pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, param
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IUIV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETER_IUIV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params: *mut i32) {
@@ -3151,8 +3157,8 @@ pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params:
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETERXV_OES, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
+    call.leave(GL_GET_TEX_PARAMETERXV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: *mut u8) {
@@ -3166,8 +3172,8 @@ pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: 
     call.put(8, data);
     let call = call.publish();
     driver(target, index, data);
-    let writes = [observe::array(data, sizes::unsigned_bytes(target), 1)];
-    call.leave(GL_GET_UNSIGNED_BYTEI_V_EXT, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::unsigned_bytes(target), 1)];
+    call.leave(GL_GET_UNSIGNED_BYTEI_V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
@@ -3179,8 +3185,8 @@ pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
     call.put(8, data);
     let call = call.publish();
     driver(pname, data);
-    let writes = [observe::array(data, sizes::unsigned_bytes(pname), 1)];
-    call.leave(GL_GET_UNSIGNED_BYTEV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::unsigned_bytes(pname), 1)];
+    call.leave(GL_GET_UNSIGNED_BYTEV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetnUniformfvEXT(
@@ -3203,8 +3209,8 @@ pub unsafe extern "C" fn glGetnUniformfvEXT(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMFV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
+    call.leave(GL_GETN_UNIFORMFV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetnUniformfvKHR(
@@ -3227,8 +3233,8 @@ pub unsafe extern "C" fn glGetnUniformfvKHR(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMFV_KHR, 0, (), &writes);
+    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
+    call.leave(GL_GETN_UNIFORMFV_KHR, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetnUniformivEXT(
@@ -3251,8 +3257,8 @@ pub unsafe extern "C" fn glGetnUniformivEXT(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMIV_EXT, 0, (), &writes);
+    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
+    call.leave(GL_GETN_UNIFORMIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetnUniformivKHR(
@@ -3275,8 +3281,8 @@ pub unsafe extern "C" fn glGetnUniformivKHR(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMIV_KHR, 0, (), &writes);
+    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
+    call.leave(GL_GETN_UNIFORMIV_KHR, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetnUniformuivKHR(
@@ -3299,8 +3305,8 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMUIV_KHR, 0, (), &writes);
+    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
+    call.leave(GL_GETN_UNIFORMUIV_KHR, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glImportMemoryFdEXT(memory: u32, size: u64, handleType: u32, fd: i32) {
@@ -3425,12 +3431,12 @@ pub unsafe extern "C" fn glImportSemaphoreWin32NameEXT(
 pub unsafe extern "C" fn glInsertEventMarkerEXT(length: i32, marker: *const c_char) {
     let driver: unsafe extern "C" fn(i32, *const c_char) = driver!(GL_INSERT_EVENT_MARKER_EXT);
     let Some(call) = Call::begin(GL_INSERT_EVENT_MARKER_EXT) else { return driver(length, marker) };
-    let reads = [if length == 0 {
+    let mut reads = [if length == 0 {
         observe::c_string(marker)
     } else {
         observe::array(marker, length as i64, 1)
     }];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(length, marker);
     };
     call.clear(0);
@@ -3449,7 +3455,7 @@ pub unsafe extern "C" fn glIsEnablediEXT(target: u32, index: u32) -> u8 {
     call.put(4, index);
     let call = call.publish();
     let result = driver(target, index);
-    call.leave(GL_IS_ENABLEDI_EXT, 0, result, &[]);
+    call.leave(GL_IS_ENABLEDI_EXT, 0, result, &mut []);
     result
 }
 
@@ -3461,7 +3467,7 @@ pub unsafe extern "C" fn glIsEnablediOES(target: u32, index: u32) -> u8 {
     call.put(4, index);
     let call = call.publish();
     let result = driver(target, index);
-    call.leave(GL_IS_ENABLEDI_OES, 0, result, &[]);
+    call.leave(GL_IS_ENABLEDI_OES, 0, result, &mut []);
     result
 }
 
@@ -3473,7 +3479,7 @@ pub unsafe extern "C" fn glIsFramebufferOES(framebuffer: u32) -> u8 {
     call.put(0, framebuffer);
     let call = call.publish();
     let result = driver(framebuffer);
-    call.leave(GL_IS_FRAMEBUFFER_OES, 0, result, &[]);
+    call.leave(GL_IS_FRAMEBUFFER_OES, 0, result, &mut []);
     result
 }
 
@@ -3485,7 +3491,7 @@ pub unsafe extern "C" fn glIsMemoryObjectEXT(memoryObject: u32) -> u8 {
     call.put(0, memoryObject);
     let call = call.publish();
     let result = driver(memoryObject);
-    call.leave(GL_IS_MEMORY_OBJECT_EXT, 0, result, &[]);
+    call.leave(GL_IS_MEMORY_OBJECT_EXT, 0, result, &mut []);
     result
 }
 
@@ -3497,7 +3503,7 @@ pub unsafe extern "C" fn glIsProgramPipelineEXT(pipeline: u32) -> u8 {
     call.put(0, pipeline);
     let call = call.publish();
     let result = driver(pipeline);
-    call.leave(GL_IS_PROGRAM_PIPELINE_EXT, 0, result, &[]);
+    call.leave(GL_IS_PROGRAM_PIPELINE_EXT, 0, result, &mut []);
     result
 }
 
@@ -3509,7 +3515,7 @@ pub unsafe extern "C" fn glIsQueryEXT(id: u32) -> u8 {
     call.put(0, id);
     let call = call.publish();
     let result = driver(id);
-    call.leave(GL_IS_QUERY_EXT, 0, result, &[]);
+    call.leave(GL_IS_QUERY_EXT, 0, result, &mut []);
     result
 }
 
@@ -3521,7 +3527,7 @@ pub unsafe extern "C" fn glIsRenderbufferOES(renderbuffer: u32) -> u8 {
     call.put(0, renderbuffer);
     let call = call.publish();
     let result = driver(renderbuffer);
-    call.leave(GL_IS_RENDERBUFFER_OES, 0, result, &[]);
+    call.leave(GL_IS_RENDERBUFFER_OES, 0, result, &mut []);
     result
 }
 
@@ -3533,7 +3539,7 @@ pub unsafe extern "C" fn glIsSemaphoreEXT(semaphore: u32) -> u8 {
     call.put(0, semaphore);
     let call = call.publish();
     let result = driver(semaphore);
-    call.leave(GL_IS_SEMAPHORE_EXT, 0, result, &[]);
+    call.leave(GL_IS_SEMAPHORE_EXT, 0, result, &mut []);
     result
 }
 
@@ -3545,7 +3551,7 @@ pub unsafe extern "C" fn glIsVertexArrayOES(array: u32) -> u8 {
     call.put(0, array);
     let call = call.publish();
     let result = driver(array);
-    call.leave(GL_IS_VERTEX_ARRAY_OES, 0, result, &[]);
+    call.leave(GL_IS_VERTEX_ARRAY_OES, 0, result, &mut []);
     result
 }
 
@@ -3559,12 +3565,12 @@ pub unsafe extern "C" fn glLabelObjectEXT(
     let Some(call) = Call::begin(GL_LABEL_OBJECT_EXT) else {
         return driver(r#type, object, length, label);
     };
-    let reads = [if length == 0 {
+    let mut reads = [if length == 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(r#type, object, length, label);
     };
     call.clear(8);
@@ -3591,8 +3597,8 @@ pub unsafe extern "C" fn glLightModelxOES(pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightModelxvOES(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_LIGHT_MODELXV_OES);
     let Some(call) = Call::begin(GL_LIGHT_MODELXV_OES) else { return driver(pname, param) };
-    let reads = [observe::array(param, sizes::light_model(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::light_model(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, param);
     };
     call.clear(0);
@@ -3619,8 +3625,8 @@ pub unsafe extern "C" fn glLightxOES(light: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_LIGHTXV_OES);
     let Some(call) = Call::begin(GL_LIGHTXV_OES) else { return driver(light, pname, params) };
-    let reads = [observe::array(params, sizes::light(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::light(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(light, pname, params);
     };
     call.put(0, light);
@@ -3645,8 +3651,8 @@ pub unsafe extern "C" fn glLineWidthxOES(width: i32) {
 pub unsafe extern "C" fn glLoadMatrixxOES(m: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_LOAD_MATRIXX_OES);
     let Some(call) = Call::begin(GL_LOAD_MATRIXX_OES) else { return driver(m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -3672,7 +3678,7 @@ pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void
     call.put(4, access);
     let call = call.publish();
     let result = driver(target, access);
-    call.leave(GL_MAP_BUFFER_OES, EFFECT, result, &[]);
+    call.leave(GL_MAP_BUFFER_OES, EFFECT, result, &mut []);
     result
 }
 
@@ -3698,7 +3704,7 @@ pub unsafe extern "C" fn glMapBufferRangeEXT(
     call.put(24, access);
     let call = call.publish();
     let result = driver(target, offset, length, access);
-    call.leave(GL_MAP_BUFFER_RANGE_EXT, EFFECT, result, &[]);
+    call.leave(GL_MAP_BUFFER_RANGE_EXT, EFFECT, result, &mut []);
     result
 }
 
@@ -3718,8 +3724,8 @@ pub unsafe extern "C" fn glMaterialxOES(face: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glMaterialxvOES(face: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_MATERIALXV_OES);
     let Some(call) = Call::begin(GL_MATERIALXV_OES) else { return driver(face, pname, param) };
-    let reads = [observe::array(param, sizes::material(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::material(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(face, pname, param);
     };
     call.put(0, face);
@@ -3773,8 +3779,8 @@ pub unsafe extern "C" fn glMemoryObjectParameterivEXT(
     let Some(call) = Call::begin(GL_MEMORY_OBJECT_PARAMETERIV_EXT) else {
         return driver(memoryObject, pname, params);
     };
-    let reads = [observe::array(params, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(memoryObject, pname, params);
     };
     call.put(0, memoryObject);
@@ -3799,8 +3805,8 @@ pub unsafe extern "C" fn glMinSampleShadingOES(value: f32) {
 pub unsafe extern "C" fn glMultMatrixxOES(m: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_MULT_MATRIXX_OES);
     let Some(call) = Call::begin(GL_MULT_MATRIXX_OES) else { return driver(m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &reads) else { return driver(m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
     driver(m);
@@ -3818,9 +3824,9 @@ pub unsafe extern "C" fn glMultiDrawArraysEXT(
     let Some(call) = Call::begin(GL_MULTI_DRAW_ARRAYS_EXT) else {
         return driver(mode, first, count, primcount);
     };
-    let reads =
+    let mut reads =
         [observe::array(first, primcount as i64, 4), observe::array(count, primcount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 28, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 28, &mut reads) else {
         return driver(mode, first, count, primcount);
     };
     call.clear(0);
@@ -3871,12 +3877,12 @@ pub unsafe extern "C" fn glMultiDrawElementsBaseVertexEXT(
     let Some(call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
         return driver(mode, count, r#type, indices, drawcount, basevertex);
     };
-    let reads = [
+    let mut reads = [
         observe::array(count, drawcount as i64, 4),
         observe::array(indices, drawcount as i64, 8),
         observe::array(basevertex, drawcount as i64, 4),
     ];
-    let Some(call) = call.reserve_observing(EFFECT, 48, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 48, &mut reads) else {
         return driver(mode, count, r#type, indices, drawcount, basevertex);
     };
     call.clear(0);
@@ -3905,9 +3911,9 @@ pub unsafe extern "C" fn glMultiDrawElementsEXT(
     let Some(call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_EXT) else {
         return driver(mode, count, r#type, indices, primcount);
     };
-    let reads =
+    let mut reads =
         [observe::array(count, primcount as i64, 4), observe::array(indices, primcount as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 36, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 36, &mut reads) else {
         return driver(mode, count, r#type, indices, primcount);
     };
     call.clear(0);
@@ -4065,12 +4071,12 @@ pub unsafe extern "C" fn glObjectLabelKHR(
     let Some(call) = Call::begin(GL_OBJECT_LABEL_KHR) else {
         return driver(identifier, name, length, label);
     };
-    let reads = [if length < 0 {
+    let mut reads = [if length < 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(identifier, name, length, label);
     };
     call.clear(8);
@@ -4093,12 +4099,12 @@ pub unsafe extern "C" fn glObjectPtrLabelKHR(
     let Some(call) = Call::begin(GL_OBJECT_PTR_LABEL_KHR) else {
         return driver(ptr, length, label);
     };
-    let reads = [if length < 0 {
+    let mut reads = [if length < 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(ptr, length, label);
     };
     call.clear(8);
@@ -4176,8 +4182,8 @@ pub unsafe extern "C" fn glPointParameterxOES(pname: u32, param: i32) {
 pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_POINT_PARAMETERXV_OES);
     let Some(call) = Call::begin(GL_POINT_PARAMETERXV_OES) else { return driver(pname, params) };
-    let reads = [observe::array(params, sizes::point(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::point(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
     call.clear(0);
@@ -4329,8 +4335,8 @@ pub unsafe extern "C" fn glProgramBinaryOES(
     let Some(call) = Call::begin(GL_PROGRAM_BINARY_OES) else {
         return driver(program, binaryFormat, binary, length);
     };
-    let reads = [observe::array(binary, length as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 20, &reads) else {
+    let mut reads = [observe::array(binary, length as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 20, &mut reads) else {
         return driver(program, binaryFormat, binary, length);
     };
     call.clear(16);
@@ -4384,8 +4390,8 @@ pub unsafe extern "C" fn glProgramUniform1fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4424,8 +4430,8 @@ pub unsafe extern "C" fn glProgramUniform1ivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4464,8 +4470,8 @@ pub unsafe extern "C" fn glProgramUniform1uivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4504,8 +4510,8 @@ pub unsafe extern "C" fn glProgramUniform2fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4544,8 +4550,8 @@ pub unsafe extern "C" fn glProgramUniform2ivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4584,8 +4590,8 @@ pub unsafe extern "C" fn glProgramUniform2uivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4632,8 +4638,8 @@ pub unsafe extern "C" fn glProgramUniform3fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4680,8 +4686,8 @@ pub unsafe extern "C" fn glProgramUniform3ivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4728,8 +4734,8 @@ pub unsafe extern "C" fn glProgramUniform3uivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4780,8 +4786,8 @@ pub unsafe extern "C" fn glProgramUniform4fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4832,8 +4838,8 @@ pub unsafe extern "C" fn glProgramUniform4ivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4884,8 +4890,8 @@ pub unsafe extern "C" fn glProgramUniform4uivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV_EXT) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4910,8 +4916,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4937,8 +4943,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4964,8 +4970,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -4991,8 +4997,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -5018,8 +5024,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -5045,8 +5051,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -5072,8 +5078,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -5099,8 +5105,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -5126,8 +5132,8 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
     call.clear(8);
@@ -5152,12 +5158,12 @@ pub unsafe extern "C" fn glPushDebugGroupKHR(
     let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP_KHR) else {
         return driver(source, id, length, message);
     };
-    let reads = [if length < 0 {
+    let mut reads = [if length < 0 {
         observe::c_string(message)
     } else {
         observe::array(message, length as i64, 1)
     }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(source, id, length, message);
     };
     call.clear(8);
@@ -5173,12 +5179,12 @@ pub unsafe extern "C" fn glPushDebugGroupKHR(
 pub unsafe extern "C" fn glPushGroupMarkerEXT(length: i32, marker: *const c_char) {
     let driver: unsafe extern "C" fn(i32, *const c_char) = driver!(GL_PUSH_GROUP_MARKER_EXT);
     let Some(call) = Call::begin(GL_PUSH_GROUP_MARKER_EXT) else { return driver(length, marker) };
-    let reads = [if length == 0 {
+    let mut reads = [if length == 0 {
         observe::c_string(marker)
     } else {
         observe::array(marker, length as i64, 1)
     }];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(length, marker);
     };
     call.clear(0);
@@ -5208,8 +5214,8 @@ pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i3
     call.put(8, exponent);
     let call = call.publish();
     let result = driver(mantissa, exponent);
-    let writes = [observe::array(mantissa, 16, 4), observe::array(exponent, 16, 4)];
-    call.leave(GL_QUERY_MATRIXX_OES, 0, result, &writes);
+    let mut writes = [observe::array(mantissa, 16, 4), observe::array(exponent, 16, 4)];
+    call.leave(GL_QUERY_MATRIXX_OES, 0, result, &mut writes);
     result
 }
 
@@ -5313,7 +5319,7 @@ pub unsafe extern "C" fn glReleaseKeyedMutexWin32EXT(memory: u32, key: u64) -> u
     call.put(8, key);
     let call = call.publish();
     let result = driver(memory, key);
-    call.leave(GL_RELEASE_KEYED_MUTEX_WIN32_EXT, 0, result, &[]);
+    call.leave(GL_RELEASE_KEYED_MUTEX_WIN32_EXT, 0, result, &mut []);
     result
 }
 
@@ -5395,8 +5401,8 @@ pub unsafe extern "C" fn glSamplerParameterIivEXT(sampler: u32, pname: u32, para
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_EXT) else {
         return driver(sampler, pname, param);
     };
-    let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -5412,8 +5418,8 @@ pub unsafe extern "C" fn glSamplerParameterIivOES(sampler: u32, pname: u32, para
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_OES) else {
         return driver(sampler, pname, param);
     };
-    let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -5429,8 +5435,8 @@ pub unsafe extern "C" fn glSamplerParameterIuivEXT(sampler: u32, pname: u32, par
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_EXT) else {
         return driver(sampler, pname, param);
     };
-    let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -5446,8 +5452,8 @@ pub unsafe extern "C" fn glSamplerParameterIuivOES(sampler: u32, pname: u32, par
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_OES) else {
         return driver(sampler, pname, param);
     };
-    let reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(sampler, pname, param);
     };
     call.put(0, sampler);
@@ -5474,8 +5480,8 @@ pub unsafe extern "C" fn glScalexOES(x: i32, y: i32, z: i32) {
 pub unsafe extern "C" fn glScissorArrayvOES(first: u32, count: i32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_SCISSOR_ARRAYV_OES);
     let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_OES) else { return driver(first, count, v) };
-    let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -5514,8 +5520,10 @@ pub unsafe extern "C" fn glScissorIndexedOES(
 pub unsafe extern "C" fn glScissorIndexedvOES(index: u32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_SCISSOR_INDEXEDV_OES);
     let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_OES) else { return driver(index, v) };
-    let reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -5534,8 +5542,8 @@ pub unsafe extern "C" fn glSemaphoreParameterui64vEXT(
     let Some(call) = Call::begin(GL_SEMAPHORE_PARAMETERUI64V_EXT) else {
         return driver(semaphore, pname, params);
     };
-    let reads = [observe::array(params, 1, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, 1, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(semaphore, pname, params);
     };
     call.put(0, semaphore);
@@ -5590,12 +5598,12 @@ pub unsafe extern "C" fn glSignalSemaphoreEXT(
             dstLayouts,
         );
     };
-    let reads = [
+    let mut reads = [
         observe::array(buffers, numBufferBarriers as i64, 4),
         observe::array(textures, numTextureBarriers as i64, 4),
         observe::array(dstLayouts, numTextureBarriers as i64, 4),
     ];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
         return driver(
             semaphore,
             numBufferBarriers,
@@ -5719,8 +5727,8 @@ pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVXV_OES);
     let Some(call) = Call::begin(GL_TEX_ENVXV_OES) else { return driver(target, pname, params) };
-    let reads = [observe::array(params, sizes::texture_environment(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5747,8 +5755,8 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_GENFV_OES);
     let Some(call) = Call::begin(GL_TEX_GENFV_OES) else { return driver(coord, pname, params) };
-    let reads = [observe::array(params, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(coord, pname, params);
     };
     call.put(0, coord);
@@ -5775,8 +5783,8 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_GENIV_OES);
     let Some(call) = Call::begin(GL_TEX_GENIV_OES) else { return driver(coord, pname, params) };
-    let reads = [observe::array(params, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(coord, pname, params);
     };
     call.put(0, coord);
@@ -5803,8 +5811,8 @@ pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_GENXV_OES);
     let Some(call) = Call::begin(GL_TEX_GENXV_OES) else { return driver(coord, pname, params) };
-    let reads = [observe::array(params, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(coord, pname, params);
     };
     call.put(0, coord);
@@ -5912,8 +5920,8 @@ pub unsafe extern "C" fn glTexParameterIivEXT(target: u32, pname: u32, params: *
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV_EXT) else {
         return driver(target, pname, params);
     };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5929,8 +5937,8 @@ pub unsafe extern "C" fn glTexParameterIivOES(target: u32, pname: u32, params: *
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV_OES) else {
         return driver(target, pname, params);
     };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5946,8 +5954,8 @@ pub unsafe extern "C" fn glTexParameterIuivEXT(target: u32, pname: u32, params: 
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV_EXT) else {
         return driver(target, pname, params);
     };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5963,8 +5971,8 @@ pub unsafe extern "C" fn glTexParameterIuivOES(target: u32, pname: u32, params: 
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV_OES) else {
         return driver(target, pname, params);
     };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -5995,8 +6003,8 @@ pub unsafe extern "C" fn glTexParameterxvOES(target: u32, pname: u32, params: *c
     let Some(call) = Call::begin(GL_TEX_PARAMETERXV_OES) else {
         return driver(target, pname, params);
     };
-    let reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
     call.put(0, target);
@@ -6772,7 +6780,7 @@ pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
     call.put(0, target);
     let call = call.publish();
     let result = driver(target);
-    call.leave(GL_UNMAP_BUFFER_OES, 0, result, &[]);
+    call.leave(GL_UNMAP_BUFFER_OES, 0, result, &mut []);
     result
 }
 
@@ -6818,8 +6826,8 @@ pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
 pub unsafe extern "C" fn glViewportArrayvOES(first: u32, count: i32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_VIEWPORT_ARRAYV_OES);
     let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_OES) else { return driver(first, count, v) };
-    let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -6850,8 +6858,10 @@ pub unsafe extern "C" fn glViewportIndexedfOES(index: u32, x: f32, y: f32, w: f3
 pub unsafe extern "C" fn glViewportIndexedfvOES(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VIEWPORT_INDEXEDFV_OES);
     let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_OES) else { return driver(index, v) };
-    let reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -6880,12 +6890,12 @@ pub unsafe extern "C" fn glWaitSemaphoreEXT(
             srcLayouts,
         );
     };
-    let reads = [
+    let mut reads = [
         observe::array(buffers, numBufferBarriers as i64, 4),
         observe::array(textures, numTextureBarriers as i64, 4),
         observe::array(srcLayouts, numTextureBarriers as i64, 4),
     ];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &reads) else {
+    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
         return driver(
             semaphore,
             numBufferBarriers,
@@ -6904,7 +6914,7 @@ pub unsafe extern "C" fn glWaitSemaphoreEXT(
     call.put(32, srcLayouts);
     let call = call.publish_observing(40, &reads);
     driver(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, srcLayouts);
-    call.leave(GL_WAIT_SEMAPHORE_EXT, EFFECT, (), &[]);
+    call.leave(GL_WAIT_SEMAPHORE_EXT, EFFECT, (), &mut []);
 }
 
 pub unsafe extern "C" fn glWeightPointerOES(
@@ -6933,8 +6943,8 @@ pub unsafe extern "C" fn glWindowRectanglesEXT(mode: u32, count: i32, r#box: *co
     let Some(call) = Call::begin(GL_WINDOW_RECTANGLES_EXT) else {
         return driver(mode, count, r#box);
     };
-    let reads = [observe::array(r#box, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(r#box, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(mode, count, r#box);
     };
     call.put(0, mode);

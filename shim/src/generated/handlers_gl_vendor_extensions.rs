@@ -234,15 +234,15 @@ pub unsafe extern "C" fn glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32, ti
     call.put(16, timeout);
     let call = call.publish();
     let result = driver(sync, flags, timeout);
-    call.leave(GL_CLIENT_WAIT_SYNC_APPLE, EFFECT, result, &[]);
+    call.leave(GL_CLIENT_WAIT_SYNC_APPLE, EFFECT, result, &mut []);
     result
 }
 
 pub unsafe extern "C" fn glClipPlanefIMG(p: u32, eqn: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_CLIP_PLANEF_IMG);
     let Some(call) = Call::begin(GL_CLIP_PLANEF_IMG) else { return driver(p, eqn) };
-    let reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(p, eqn) };
+    let mut reads = [observe::array(eqn, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(p, eqn) };
     call.clear(0);
     call.put(0, p);
     call.put(8, eqn);
@@ -254,8 +254,8 @@ pub unsafe extern "C" fn glClipPlanefIMG(p: u32, eqn: *const f32) {
 pub unsafe extern "C" fn glClipPlanexIMG(p: u32, eqn: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_CLIP_PLANEX_IMG);
     let Some(call) = Call::begin(GL_CLIP_PLANEX_IMG) else { return driver(p, eqn) };
-    let reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(p, eqn) };
+    let mut reads = [observe::array(eqn, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(p, eqn) };
     call.clear(0);
     call.put(0, p);
     call.put(8, eqn);
@@ -357,12 +357,12 @@ pub unsafe extern "C" fn glCoverFillPathInstancedNV(
             transformValues,
         );
     };
-    let reads = [observe::array(
+    let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -419,12 +419,12 @@ pub unsafe extern "C" fn glCoverStrokePathInstancedNV(
             transformValues,
         );
     };
-    let reads = [observe::array(
+    let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -484,8 +484,8 @@ pub unsafe extern "C" fn glCoverageModulationNV(components: u32) {
 pub unsafe extern "C" fn glCoverageModulationTableNV(n: i32, v: *const f32) {
     let driver: unsafe extern "C" fn(i32, *const f32) = driver!(GL_COVERAGE_MODULATION_TABLE_NV);
     let Some(call) = Call::begin(GL_COVERAGE_MODULATION_TABLE_NV) else { return driver(n, v) };
-    let reads = [observe::array(v, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, v) };
+    let mut reads = [observe::array(v, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, v) };
     call.clear(0);
     call.put(0, n);
     call.put(8, v);
@@ -516,8 +516,8 @@ pub unsafe extern "C" fn glCreatePerfQueryINTEL(queryId: u32, queryHandle: *mut 
     call.put(8, queryHandle);
     let call = call.publish();
     driver(queryId, queryHandle);
-    let writes = [observe::array(queryHandle, 1, 4)];
-    call.leave(GL_CREATE_PERF_QUERY_INTEL, EFFECT, (), &writes);
+    let mut writes = [observe::array(queryHandle, 1, 4)];
+    call.leave(GL_CREATE_PERF_QUERY_INTEL, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glCreateSemaphoresNV(n: i32, semaphores: *mut u32) {
@@ -529,15 +529,17 @@ pub unsafe extern "C" fn glCreateSemaphoresNV(n: i32, semaphores: *mut u32) {
     call.put(8, semaphores);
     let call = call.publish();
     driver(n, semaphores);
-    let writes = [observe::array(semaphores, n as i64, 4)];
-    call.leave(GL_CREATE_SEMAPHORES_NV, EFFECT, (), &writes);
+    let mut writes = [observe::array(semaphores, n as i64, 4)];
+    call.leave(GL_CREATE_SEMAPHORES_NV, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glDeleteFencesNV(n: i32, fences: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FENCES_NV);
     let Some(call) = Call::begin(GL_DELETE_FENCES_NV) else { return driver(n, fences) };
-    let reads = [observe::array(fences, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, fences) };
+    let mut reads = [observe::array(fences, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(n, fences);
+    };
     call.clear(0);
     call.put(0, n);
     call.put(8, fences);
@@ -566,8 +568,8 @@ pub unsafe extern "C" fn glDeletePerfMonitorsAMD(n: i32, monitors: *mut u32) {
     call.put(8, monitors);
     let call = call.publish();
     driver(n, monitors);
-    let writes = [observe::array(monitors, n as i64, 4)];
-    call.leave(GL_DELETE_PERF_MONITORS_AMD, 0, (), &writes);
+    let mut writes = [observe::array(monitors, n as i64, 4)];
+    call.leave(GL_DELETE_PERF_MONITORS_AMD, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glDeletePerfQueryINTEL(queryHandle: u32) {
@@ -594,8 +596,8 @@ pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
 pub unsafe extern "C" fn glDepthRangeArrayfvNV(first: u32, count: i32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_DEPTH_RANGE_ARRAYFV_NV);
     let Some(call) = Call::begin(GL_DEPTH_RANGE_ARRAYFV_NV) else { return driver(first, count, v) };
-    let reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -686,8 +688,8 @@ pub unsafe extern "C" fn glDrawArraysInstancedNV(
 pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS_NV);
     let Some(call) = Call::begin(GL_DRAW_BUFFERS_NV) else { return driver(n, bufs) };
-    let reads = [observe::array(bufs, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(n, bufs) };
+    let mut reads = [observe::array(bufs, n as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, bufs) };
     call.clear(0);
     call.put(0, n);
     call.put(8, bufs);
@@ -886,8 +888,8 @@ pub unsafe extern "C" fn glExtGetBufferPointervQCOM(target: u32, params: *mut *m
     call.put(8, params);
     let call = call.publish();
     driver(target, params);
-    let writes = [observe::array(params, 1, 8)];
-    call.leave(GL_EXT_GET_BUFFER_POINTERV_QCOM, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 8)];
+    call.leave(GL_EXT_GET_BUFFER_POINTERV_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glExtGetBuffersQCOM(
@@ -908,7 +910,7 @@ pub unsafe extern "C" fn glExtGetBuffersQCOM(
     call.put(16, numBuffers);
     let call = call.publish();
     driver(buffers, maxBuffers, numBuffers);
-    let writes = [
+    let mut writes = [
         if numBuffers.is_null() {
             observe::array(buffers, maxBuffers as i64, 4)
         } else {
@@ -916,7 +918,7 @@ pub unsafe extern "C" fn glExtGetBuffersQCOM(
         },
         observe::array(numBuffers, 1, 4),
     ];
-    call.leave(GL_EXT_GET_BUFFERS_QCOM, 0, (), &writes);
+    call.leave(GL_EXT_GET_BUFFERS_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glExtGetFramebuffersQCOM(
@@ -938,7 +940,7 @@ pub unsafe extern "C" fn glExtGetFramebuffersQCOM(
     call.put(16, numFramebuffers);
     let call = call.publish();
     driver(framebuffers, maxFramebuffers, numFramebuffers);
-    let writes = [
+    let mut writes = [
         if numFramebuffers.is_null() {
             observe::array(framebuffers, maxFramebuffers as i64, 4)
         } else {
@@ -946,7 +948,7 @@ pub unsafe extern "C" fn glExtGetFramebuffersQCOM(
         },
         observe::array(numFramebuffers, 1, 4),
     ];
-    call.leave(GL_EXT_GET_FRAMEBUFFERS_QCOM, 0, (), &writes);
+    call.leave(GL_EXT_GET_FRAMEBUFFERS_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glExtGetProgramBinarySourceQCOM(
@@ -990,7 +992,7 @@ pub unsafe extern "C" fn glExtGetProgramsQCOM(
     call.put(16, numPrograms);
     let call = call.publish();
     driver(programs, maxPrograms, numPrograms);
-    let writes = [
+    let mut writes = [
         if numPrograms.is_null() {
             observe::array(programs, maxPrograms as i64, 4)
         } else {
@@ -998,7 +1000,7 @@ pub unsafe extern "C" fn glExtGetProgramsQCOM(
         },
         observe::array(numPrograms, 1, 4),
     ];
-    call.leave(GL_EXT_GET_PROGRAMS_QCOM, 0, (), &writes);
+    call.leave(GL_EXT_GET_PROGRAMS_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glExtGetRenderbuffersQCOM(
@@ -1020,7 +1022,7 @@ pub unsafe extern "C" fn glExtGetRenderbuffersQCOM(
     call.put(16, numRenderbuffers);
     let call = call.publish();
     driver(renderbuffers, maxRenderbuffers, numRenderbuffers);
-    let writes = [
+    let mut writes = [
         if numRenderbuffers.is_null() {
             observe::array(renderbuffers, maxRenderbuffers as i64, 4)
         } else {
@@ -1028,7 +1030,7 @@ pub unsafe extern "C" fn glExtGetRenderbuffersQCOM(
         },
         observe::array(numRenderbuffers, 1, 4),
     ];
-    call.leave(GL_EXT_GET_RENDERBUFFERS_QCOM, 0, (), &writes);
+    call.leave(GL_EXT_GET_RENDERBUFFERS_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glExtGetShadersQCOM(
@@ -1049,7 +1051,7 @@ pub unsafe extern "C" fn glExtGetShadersQCOM(
     call.put(16, numShaders);
     let call = call.publish();
     driver(shaders, maxShaders, numShaders);
-    let writes = [
+    let mut writes = [
         if numShaders.is_null() {
             observe::array(shaders, maxShaders as i64, 4)
         } else {
@@ -1057,7 +1059,7 @@ pub unsafe extern "C" fn glExtGetShadersQCOM(
         },
         observe::array(numShaders, 1, 4),
     ];
-    call.leave(GL_EXT_GET_SHADERS_QCOM, 0, (), &writes);
+    call.leave(GL_EXT_GET_SHADERS_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glExtGetTexLevelParameterivQCOM(
@@ -1082,8 +1084,8 @@ pub unsafe extern "C" fn glExtGetTexLevelParameterivQCOM(
     call.put(16, params);
     let call = call.publish();
     driver(texture, face, level, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glExtGetTexSubImageQCOM(
@@ -1156,7 +1158,7 @@ pub unsafe extern "C" fn glExtGetTexturesQCOM(
     call.put(16, numTextures);
     let call = call.publish();
     driver(textures, maxTextures, numTextures);
-    let writes = [
+    let mut writes = [
         if numTextures.is_null() {
             observe::array(textures, maxTextures as i64, 4)
         } else {
@@ -1164,7 +1166,7 @@ pub unsafe extern "C" fn glExtGetTexturesQCOM(
         },
         observe::array(numTextures, 1, 4),
     ];
-    call.leave(GL_EXT_GET_TEXTURES_QCOM, 0, (), &writes);
+    call.leave(GL_EXT_GET_TEXTURES_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glExtIsProgramBinaryQCOM(program: u32) -> u8 {
@@ -1175,7 +1177,7 @@ pub unsafe extern "C" fn glExtIsProgramBinaryQCOM(program: u32) -> u8 {
     call.put(0, program);
     let call = call.publish();
     let result = driver(program);
-    call.leave(GL_EXT_IS_PROGRAM_BINARY_QCOM, 0, result, &[]);
+    call.leave(GL_EXT_IS_PROGRAM_BINARY_QCOM, 0, result, &mut []);
     result
 }
 
@@ -1225,7 +1227,7 @@ pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_
     call.put(4, flags);
     let call = call.publish();
     let result = driver(condition, flags);
-    call.leave(GL_FENCE_SYNC_APPLE, EFFECT, result, &[]);
+    call.leave(GL_FENCE_SYNC_APPLE, EFFECT, result, &mut []);
     result
 }
 
@@ -1237,7 +1239,7 @@ pub unsafe extern "C" fn glFinishFenceNV(fence: u32) {
     call.put(0, fence);
     let call = call.publish();
     driver(fence);
-    call.leave(GL_FINISH_FENCE_NV, EFFECT, (), &[]);
+    call.leave(GL_FINISH_FENCE_NV, EFFECT, (), &mut []);
 }
 
 pub unsafe extern "C" fn glFragmentCoverageColorNV(color: u32) {
@@ -1294,8 +1296,8 @@ pub unsafe extern "C" fn glFramebufferFoveationConfigQCOM(
     call.put(16, providedFeatures);
     let call = call.publish();
     driver(framebuffer, numLayers, focalPointsPerLayer, requestedFeatures, providedFeatures);
-    let writes = [observe::array(providedFeatures, 1, 4)];
-    call.leave(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM, 0, (), &writes);
+    let mut writes = [observe::array(providedFeatures, 1, 4)];
+    call.leave(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glFramebufferFoveationParametersQCOM(
@@ -1355,8 +1357,8 @@ pub unsafe extern "C" fn glFramebufferSampleLocationsfvNV(
     let Some(call) = Call::begin(GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) else {
         return driver(target, start, count, v);
     };
-    let reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(target, start, count, v);
     };
     call.clear(8);
@@ -1465,8 +1467,8 @@ pub unsafe extern "C" fn glGenFencesNV(n: i32, fences: *mut u32) {
     call.put(8, fences);
     let call = call.publish();
     driver(n, fences);
-    let writes = [observe::array(fences, n as i64, 4)];
-    call.leave(GL_GEN_FENCES_NV, EFFECT, (), &writes);
+    let mut writes = [observe::array(fences, n as i64, 4)];
+    call.leave(GL_GEN_FENCES_NV, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
@@ -1477,7 +1479,7 @@ pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
     call.put(0, range);
     let call = call.publish();
     let result = driver(range);
-    call.leave(GL_GEN_PATHS_NV, EFFECT, result, &[]);
+    call.leave(GL_GEN_PATHS_NV, EFFECT, result, &mut []);
     result
 }
 
@@ -1490,8 +1492,8 @@ pub unsafe extern "C" fn glGenPerfMonitorsAMD(n: i32, monitors: *mut u32) {
     call.put(8, monitors);
     let call = call.publish();
     driver(n, monitors);
-    let writes = [observe::array(monitors, n as i64, 4)];
-    call.leave(GL_GEN_PERF_MONITORS_AMD, EFFECT, (), &writes);
+    let mut writes = [observe::array(monitors, n as i64, 4)];
+    call.leave(GL_GEN_PERF_MONITORS_AMD, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetCoverageModulationTableNV(bufSize: i32, v: *mut f32) {
@@ -1528,11 +1530,11 @@ pub unsafe extern "C" fn glGetDriverControlStringQCOM(
     call.put(16, driverControlString);
     let call = call.publish();
     driver(driverControl, bufSize, length, driverControlString);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         observe::c_string_bounded(driverControlString, bufSize as i64),
     ];
-    call.leave(GL_GET_DRIVER_CONTROL_STRING_QCOM, 0, (), &writes);
+    call.leave(GL_GET_DRIVER_CONTROL_STRING_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetDriverControlsQCOM(
@@ -1554,7 +1556,7 @@ pub unsafe extern "C" fn glGetDriverControlsQCOM(
     call.put(16, driverControls);
     let call = call.publish();
     driver(num, size, driverControls);
-    let writes = [
+    let mut writes = [
         observe::array(num, 1, 4),
         if num.is_null() {
             observe::array(driverControls, size as i64, 4)
@@ -1562,7 +1564,7 @@ pub unsafe extern "C" fn glGetDriverControlsQCOM(
             observe::counted_array(driverControls, num, size as i64, 4)
         },
     ];
-    call.leave(GL_GET_DRIVER_CONTROLS_QCOM, 0, (), &writes);
+    call.leave(GL_GET_DRIVER_CONTROLS_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFenceivNV(fence: u32, pname: u32, params: *mut i32) {
@@ -1574,8 +1576,8 @@ pub unsafe extern "C" fn glGetFenceivNV(fence: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(fence, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_FENCEIV_NV, EFFECT, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_FENCEIV_NV, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFirstPerfQueryIdINTEL(queryId: *mut u32) {
@@ -1585,8 +1587,8 @@ pub unsafe extern "C" fn glGetFirstPerfQueryIdINTEL(queryId: *mut u32) {
     call.put(0, queryId);
     let call = call.publish();
     driver(queryId);
-    let writes = [observe::array(queryId, 1, 4)];
-    call.leave(GL_GET_FIRST_PERF_QUERY_ID_INTEL, 0, (), &writes);
+    let mut writes = [observe::array(queryId, 1, 4)];
+    call.leave(GL_GET_FIRST_PERF_QUERY_ID_INTEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFloati_vNV(target: u32, index: u32, data: *mut f32) {
@@ -1598,8 +1600,8 @@ pub unsafe extern "C" fn glGetFloati_vNV(target: u32, index: u32, data: *mut f32
     call.put(8, data);
     let call = call.publish();
     driver(target, index, data);
-    let writes = [observe::array(data, sizes::indexed_state(target), 4)];
-    call.leave(GL_GET_FLOATI_V_NV, 0, (), &writes);
+    let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
+    call.leave(GL_GET_FLOATI_V_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFramebufferParameterivMESA(
@@ -1620,8 +1622,8 @@ pub unsafe extern "C" fn glGetFramebufferParameterivMESA(
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetImageHandleNV(
@@ -1648,7 +1650,7 @@ pub unsafe extern "C" fn glGetImageHandleNV(
     call.put(16, format);
     let call = call.publish();
     let result = driver(texture, level, layered, layer, format);
-    call.leave(GL_GET_IMAGE_HANDLE_NV, 0, result, &[]);
+    call.leave(GL_GET_IMAGE_HANDLE_NV, 0, result, &mut []);
     result
 }
 
@@ -1661,8 +1663,8 @@ pub unsafe extern "C" fn glGetInteger64vAPPLE(pname: u32, params: *mut i64) {
     call.put(8, params);
     let call = call.publish();
     driver(pname, params);
-    let writes = [observe::array(params, sizes::state(pname), 8)];
-    call.leave(GL_GET_INTEGER64V_APPLE, 0, (), &writes);
+    let mut writes = [observe::array(params, sizes::state(pname), 8)];
+    call.leave(GL_GET_INTEGER64V_APPLE, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetInternalformatSampleivNV(
@@ -1690,8 +1692,8 @@ pub unsafe extern "C" fn glGetInternalformatSampleivNV(
     call.put(24, params);
     let call = call.publish();
     driver(target, internalformat, samples, pname, count, params);
-    let writes = [observe::array(params, count as i64, 4)];
-    call.leave(GL_GET_INTERNALFORMAT_SAMPLEIV_NV, 0, (), &writes);
+    let mut writes = [observe::array(params, count as i64, 4)];
+    call.leave(GL_GET_INTERNALFORMAT_SAMPLEIV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetMemoryObjectDetachedResourcesuivNV(
@@ -1730,8 +1732,8 @@ pub unsafe extern "C" fn glGetNextPerfQueryIdINTEL(queryId: u32, nextQueryId: *m
     call.put(8, nextQueryId);
     let call = call.publish();
     driver(queryId, nextQueryId);
-    let writes = [observe::array(nextQueryId, 1, 4)];
-    call.leave(GL_GET_NEXT_PERF_QUERY_ID_INTEL, 0, (), &writes);
+    let mut writes = [observe::array(nextQueryId, 1, 4)];
+    call.leave(GL_GET_NEXT_PERF_QUERY_ID_INTEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPathCommandsNV(path: u32, commands: *mut u8) {
@@ -1784,7 +1786,7 @@ pub unsafe extern "C" fn glGetPathLengthNV(path: u32, startSegment: i32, numSegm
     call.put(8, numSegments);
     let call = call.publish();
     let result = driver(path, startSegment, numSegments);
-    call.leave(GL_GET_PATH_LENGTH_NV, 0, result, &[]);
+    call.leave(GL_GET_PATH_LENGTH_NV, 0, result, &mut []);
     result
 }
 
@@ -1854,8 +1856,8 @@ pub unsafe extern "C" fn glGetPathParameterfvNV(path: u32, pname: u32, value: *m
     call.put(8, value);
     let call = call.publish();
     driver(path, pname, value);
-    let writes = [observe::array(value, 4, 4)];
-    call.leave(GL_GET_PATH_PARAMETERFV_NV, 0, (), &writes);
+    let mut writes = [observe::array(value, 4, 4)];
+    call.leave(GL_GET_PATH_PARAMETERFV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *mut i32) {
@@ -1869,8 +1871,8 @@ pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *m
     call.put(8, value);
     let call = call.publish();
     driver(path, pname, value);
-    let writes = [observe::array(value, 4, 4)];
-    call.leave(GL_GET_PATH_PARAMETERIV_NV, 0, (), &writes);
+    let mut writes = [observe::array(value, 4, 4)];
+    call.leave(GL_GET_PATH_PARAMETERIV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPathSpacingNV(
@@ -2020,7 +2022,7 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
         counterDataTypeEnum,
         rawCounterMaxValue,
     );
-    let writes = [
+    let mut writes = [
         observe::c_string_bounded(counterName, counterNameLength as i64),
         observe::c_string_bounded(counterDesc, counterDescLength as i64),
         observe::array(counterOffset, 1, 4),
@@ -2029,7 +2031,7 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
         observe::array(counterDataTypeEnum, 1, 4),
         observe::array(rawCounterMaxValue, 1, 8),
     ];
-    call.leave(GL_GET_PERF_COUNTER_INFO_INTEL, 0, (), &writes);
+    call.leave(GL_GET_PERF_COUNTER_INFO_INTEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
@@ -2055,9 +2057,9 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
     call.put(24, bytesWritten);
     let call = call.publish();
     driver(monitor, pname, dataSize, data, bytesWritten);
-    let writes =
+    let mut writes =
         [observe::array(data, (dataSize as i64) / 4, 4), observe::array(bytesWritten, 1, 4)];
-    call.leave(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD, 0, (), &writes);
+    call.leave(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfMonitorCounterInfoAMD(
@@ -2105,9 +2107,9 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterStringAMD(
     call.put(24, counterString);
     let call = call.publish();
     driver(group, counter, bufSize, length, counterString);
-    let writes =
+    let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(counterString, bufSize as i64)];
-    call.leave(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD, 0, (), &writes);
+    call.leave(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfMonitorCountersAMD(
@@ -2134,7 +2136,7 @@ pub unsafe extern "C" fn glGetPerfMonitorCountersAMD(
     call.put(32, counters);
     let call = call.publish();
     driver(group, numCounters, maxActiveCounters, counterSize, counters);
-    let writes = [
+    let mut writes = [
         observe::array(numCounters, 1, 4),
         observe::array(maxActiveCounters, 1, 4),
         if numCounters.is_null() {
@@ -2143,7 +2145,7 @@ pub unsafe extern "C" fn glGetPerfMonitorCountersAMD(
             observe::counted_array(counters, numCounters, counterSize as i64, 4)
         },
     ];
-    call.leave(GL_GET_PERF_MONITOR_COUNTERS_AMD, 0, (), &writes);
+    call.leave(GL_GET_PERF_MONITOR_COUNTERS_AMD, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfMonitorGroupStringAMD(
@@ -2166,9 +2168,9 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupStringAMD(
     call.put(16, groupString);
     let call = call.publish();
     driver(group, bufSize, length, groupString);
-    let writes =
+    let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(groupString, bufSize as i64)];
-    call.leave(GL_GET_PERF_MONITOR_GROUP_STRING_AMD, 0, (), &writes);
+    call.leave(GL_GET_PERF_MONITOR_GROUP_STRING_AMD, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfMonitorGroupsAMD(
@@ -2190,7 +2192,7 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupsAMD(
     call.put(16, groups);
     let call = call.publish();
     driver(numGroups, groupsSize, groups);
-    let writes = [
+    let mut writes = [
         observe::array(numGroups, 1, 4),
         if numGroups.is_null() {
             observe::array(groups, groupsSize as i64, 4)
@@ -2198,7 +2200,7 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupsAMD(
             observe::counted_array(groups, numGroups, groupsSize as i64, 4)
         },
     ];
-    call.leave(GL_GET_PERF_MONITOR_GROUPS_AMD, 0, (), &writes);
+    call.leave(GL_GET_PERF_MONITOR_GROUPS_AMD, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfQueryDataINTEL(
@@ -2224,8 +2226,8 @@ pub unsafe extern "C" fn glGetPerfQueryDataINTEL(
     call.put(24, bytesWritten);
     let call = call.publish();
     driver(queryHandle, flags, dataSize, data, bytesWritten);
-    let writes = [observe::array(data, dataSize as i64, 1), observe::array(bytesWritten, 1, 4)];
-    call.leave(GL_GET_PERF_QUERY_DATA_INTEL, 0, (), &writes);
+    let mut writes = [observe::array(data, dataSize as i64, 1), observe::array(bytesWritten, 1, 4)];
+    call.leave(GL_GET_PERF_QUERY_DATA_INTEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfQueryIdByNameINTEL(queryName: *mut c_char, queryId: *mut u32) {
@@ -2234,16 +2236,16 @@ pub unsafe extern "C" fn glGetPerfQueryIdByNameINTEL(queryName: *mut c_char, que
     let Some(call) = Call::begin(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL) else {
         return driver(queryName, queryId);
     };
-    let reads = [observe::c_string(queryName)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &reads) else {
+    let mut reads = [observe::c_string(queryName)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
         return driver(queryName, queryId);
     };
     call.put(0, queryName);
     call.put(8, queryId);
     let call = call.publish_observing(16, &reads);
     driver(queryName, queryId);
-    let writes = [observe::array(queryId, 1, 4)];
-    call.leave(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL, 0, (), &writes);
+    let mut writes = [observe::array(queryId, 1, 4)];
+    call.leave(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfQueryInfoINTEL(
@@ -2295,14 +2297,14 @@ pub unsafe extern "C" fn glGetPerfQueryInfoINTEL(
     call.put(40, capsMask);
     let call = call.publish();
     driver(queryId, queryNameLength, queryName, dataSize, noCounters, noInstances, capsMask);
-    let writes = [
+    let mut writes = [
         observe::c_string_bounded(queryName, queryNameLength as i64),
         observe::array(dataSize, 1, 4),
         observe::array(noCounters, 1, 4),
         observe::array(noInstances, 1, 4),
         observe::array(capsMask, 1, 4),
     ];
-    call.leave(GL_GET_PERF_QUERY_INFO_INTEL, 0, (), &writes);
+    call.leave(GL_GET_PERF_QUERY_INFO_INTEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetProgramResourcefvNV(
@@ -2320,8 +2322,8 @@ pub unsafe extern "C" fn glGetProgramResourcefvNV(
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCEFV_NV) else {
         return driver(program, programInterface, index, propCount, props, count, length, params);
     };
-    let reads = [observe::array(props, propCount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &reads) else {
+    let mut reads = [observe::array(props, propCount as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
         return driver(program, programInterface, index, propCount, props, count, length, params);
     };
     call.clear(24);
@@ -2335,7 +2337,7 @@ pub unsafe extern "C" fn glGetProgramResourcefvNV(
     call.put(40, params);
     let call = call.publish_observing(48, &reads);
     driver(program, programInterface, index, propCount, props, count, length, params);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         if length.is_null() {
             observe::array(params, count as i64, 4)
@@ -2343,7 +2345,7 @@ pub unsafe extern "C" fn glGetProgramResourcefvNV(
             observe::counted_array(params, length, count as i64, 4)
         },
     ];
-    call.leave(GL_GET_PROGRAM_RESOURCEFV_NV, 0, (), &writes);
+    call.leave(GL_GET_PROGRAM_RESOURCEFV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSemaphoreParameterivNV(semaphore: u32, pname: u32, params: *mut i32) {
@@ -2359,8 +2361,8 @@ pub unsafe extern "C" fn glGetSemaphoreParameterivNV(semaphore: u32, pname: u32,
     call.put(8, params);
     let call = call.publish();
     driver(semaphore, pname, params);
-    let writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_SEMAPHORE_PARAMETERIV_NV, 0, (), &writes);
+    let mut writes = [observe::array(params, 1, 4)];
+    call.leave(GL_GET_SEMAPHORE_PARAMETERIV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetShadingRateImagePaletteNV(viewport: u32, entry: u32, rate: *mut u32) {
@@ -2377,8 +2379,8 @@ pub unsafe extern "C" fn glGetShadingRateImagePaletteNV(viewport: u32, entry: u3
     call.put(8, rate);
     let call = call.publish();
     driver(viewport, entry, rate);
-    let writes = [observe::array(rate, 1, 4)];
-    call.leave(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV, 0, (), &writes);
+    let mut writes = [observe::array(rate, 1, 4)];
+    call.leave(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetShadingRateSampleLocationivNV(
@@ -2402,8 +2404,8 @@ pub unsafe extern "C" fn glGetShadingRateSampleLocationivNV(
     call.put(16, location);
     let call = call.publish();
     driver(rate, samples, index, location);
-    let writes = [observe::array(location, 3, 4)];
-    call.leave(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV, 0, (), &writes);
+    let mut writes = [observe::array(location, 3, 4)];
+    call.leave(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSyncivAPPLE(
@@ -2428,7 +2430,7 @@ pub unsafe extern "C" fn glGetSyncivAPPLE(
     call.put(24, values);
     let call = call.publish();
     driver(sync, pname, count, length, values);
-    let writes = [
+    let mut writes = [
         observe::array(length, 1, 4),
         if length.is_null() {
             observe::array(values, count as i64, 4)
@@ -2436,7 +2438,7 @@ pub unsafe extern "C" fn glGetSyncivAPPLE(
             observe::counted_array(values, length, count as i64, 4)
         },
     ];
-    call.leave(GL_GET_SYNCIV_APPLE, EFFECT, (), &writes);
+    call.leave(GL_GET_SYNCIV_APPLE, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTextureHandleIMG(texture: u32) -> u64 {
@@ -2447,7 +2449,7 @@ pub unsafe extern "C" fn glGetTextureHandleIMG(texture: u32) -> u64 {
     call.put(0, texture);
     let call = call.publish();
     let result = driver(texture);
-    call.leave(GL_GET_TEXTURE_HANDLE_IMG, 0, result, &[]);
+    call.leave(GL_GET_TEXTURE_HANDLE_IMG, 0, result, &mut []);
     result
 }
 
@@ -2459,7 +2461,7 @@ pub unsafe extern "C" fn glGetTextureHandleNV(texture: u32) -> u64 {
     call.put(0, texture);
     let call = call.publish();
     let result = driver(texture);
-    call.leave(GL_GET_TEXTURE_HANDLE_NV, 0, result, &[]);
+    call.leave(GL_GET_TEXTURE_HANDLE_NV, 0, result, &mut []);
     result
 }
 
@@ -2473,7 +2475,7 @@ pub unsafe extern "C" fn glGetTextureSamplerHandleIMG(texture: u32, sampler: u32
     call.put(4, sampler);
     let call = call.publish();
     let result = driver(texture, sampler);
-    call.leave(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG, 0, result, &[]);
+    call.leave(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG, 0, result, &mut []);
     result
 }
 
@@ -2487,7 +2489,7 @@ pub unsafe extern "C" fn glGetTextureSamplerHandleNV(texture: u32, sampler: u32)
     call.put(4, sampler);
     let call = call.publish();
     let result = driver(texture, sampler);
-    call.leave(GL_GET_TEXTURE_SAMPLER_HANDLE_NV, 0, result, &[]);
+    call.leave(GL_GET_TEXTURE_SAMPLER_HANDLE_NV, 0, result, &mut []);
     result
 }
 
@@ -2511,8 +2513,9 @@ pub unsafe extern "C" fn glGetTranslatedShaderSourceANGLE(
     call.put(16, source);
     let call = call.publish();
     driver(shader, bufSize, length, source);
-    let writes = [observe::array(length, 1, 4), observe::c_string_bounded(source, bufSize as i64)];
-    call.leave(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE, 0, (), &writes);
+    let mut writes =
+        [observe::array(length, 1, 4), observe::c_string_bounded(source, bufSize as i64)];
+    call.leave(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params: *mut i64) {
@@ -2533,14 +2536,14 @@ pub unsafe extern "C" fn glGetVkProcAddrNV(name: *const c_char) -> *mut c_void {
     let driver: unsafe extern "C" fn(*const c_char) -> *mut c_void =
         driver!(GL_GET_VK_PROC_ADDR_NV);
     let Some(call) = Call::begin(GL_GET_VK_PROC_ADDR_NV) else { return driver(name) };
-    let reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 8, &reads) else {
+    let mut reads = [observe::c_string(name)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 8, &mut reads) else {
         return driver(name);
     };
     call.put(0, name);
     let call = call.publish_observing(8, &reads);
     let result = driver(name);
-    call.leave(GL_GET_VK_PROC_ADDR_NV, 0, result, &[]);
+    call.leave(GL_GET_VK_PROC_ADDR_NV, 0, result, &mut []);
     result
 }
 
@@ -2574,7 +2577,7 @@ pub unsafe extern "C" fn glIsEnablediNV(target: u32, index: u32) -> u8 {
     call.put(4, index);
     let call = call.publish();
     let result = driver(target, index);
-    call.leave(GL_IS_ENABLEDI_NV, 0, result, &[]);
+    call.leave(GL_IS_ENABLEDI_NV, 0, result, &mut []);
     result
 }
 
@@ -2586,7 +2589,7 @@ pub unsafe extern "C" fn glIsFenceNV(fence: u32) -> u8 {
     call.put(0, fence);
     let call = call.publish();
     let result = driver(fence);
-    call.leave(GL_IS_FENCE_NV, 0, result, &[]);
+    call.leave(GL_IS_FENCE_NV, 0, result, &mut []);
     result
 }
 
@@ -2597,7 +2600,7 @@ pub unsafe extern "C" fn glIsImageHandleResidentNV(handle: u64) -> u8 {
     call.put(0, handle);
     let call = call.publish();
     let result = driver(handle);
-    call.leave(GL_IS_IMAGE_HANDLE_RESIDENT_NV, 0, result, &[]);
+    call.leave(GL_IS_IMAGE_HANDLE_RESIDENT_NV, 0, result, &mut []);
     result
 }
 
@@ -2609,7 +2612,7 @@ pub unsafe extern "C" fn glIsPathNV(path: u32) -> u8 {
     call.put(0, path);
     let call = call.publish();
     let result = driver(path);
-    call.leave(GL_IS_PATH_NV, 0, result, &[]);
+    call.leave(GL_IS_PATH_NV, 0, result, &mut []);
     result
 }
 
@@ -2626,7 +2629,7 @@ pub unsafe extern "C" fn glIsPointInFillPathNV(path: u32, mask: u32, x: f32, y: 
     call.put(12, y);
     let call = call.publish();
     let result = driver(path, mask, x, y);
-    call.leave(GL_IS_POINT_IN_FILL_PATH_NV, 0, result, &[]);
+    call.leave(GL_IS_POINT_IN_FILL_PATH_NV, 0, result, &mut []);
     result
 }
 
@@ -2640,7 +2643,7 @@ pub unsafe extern "C" fn glIsPointInStrokePathNV(path: u32, x: f32, y: f32) -> u
     call.put(8, y);
     let call = call.publish();
     let result = driver(path, x, y);
-    call.leave(GL_IS_POINT_IN_STROKE_PATH_NV, 0, result, &[]);
+    call.leave(GL_IS_POINT_IN_STROKE_PATH_NV, 0, result, &mut []);
     result
 }
 
@@ -2651,7 +2654,7 @@ pub unsafe extern "C" fn glIsSyncAPPLE(sync: *mut c_void) -> u8 {
     call.put(0, sync);
     let call = call.publish();
     let result = driver(sync);
-    call.leave(GL_IS_SYNC_APPLE, 0, result, &[]);
+    call.leave(GL_IS_SYNC_APPLE, 0, result, &mut []);
     result
 }
 
@@ -2662,7 +2665,7 @@ pub unsafe extern "C" fn glIsTextureHandleResidentNV(handle: u64) -> u8 {
     call.put(0, handle);
     let call = call.publish();
     let result = driver(handle);
-    call.leave(GL_IS_TEXTURE_HANDLE_RESIDENT_NV, 0, result, &[]);
+    call.leave(GL_IS_TEXTURE_HANDLE_RESIDENT_NV, 0, result, &mut []);
     result
 }
 
@@ -2747,8 +2750,8 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(
 pub unsafe extern "C" fn glMatrixLoad3x2fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD3X2F_NV);
     let Some(call) = Call::begin(GL_MATRIX_LOAD3X2F_NV) else { return driver(matrixMode, m) };
-    let reads = [observe::array(m, 6, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(m, 6, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2762,8 +2765,8 @@ pub unsafe extern "C" fn glMatrixLoad3x2fNV(matrixMode: u32, m: *const f32) {
 pub unsafe extern "C" fn glMatrixLoad3x3fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD3X3F_NV);
     let Some(call) = Call::begin(GL_MATRIX_LOAD3X3F_NV) else { return driver(matrixMode, m) };
-    let reads = [observe::array(m, 9, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(m, 9, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2790,8 +2793,8 @@ pub unsafe extern "C" fn glMatrixLoadTranspose3x3fNV(matrixMode: u32, m: *const 
     let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSE3X3F_NV) else {
         return driver(matrixMode, m);
     };
-    let reads = [observe::array(m, 9, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(m, 9, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2805,8 +2808,8 @@ pub unsafe extern "C" fn glMatrixLoadTranspose3x3fNV(matrixMode: u32, m: *const 
 pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
     let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_LOAD_TRANSPOSED_EXT);
     let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSED_EXT) else { return driver(mode, m) };
-    let reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
+    let mut reads = [observe::array(m, 16, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2818,8 +2821,8 @@ pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
 pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD_TRANSPOSEF_EXT);
     let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSEF_EXT) else { return driver(mode, m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2831,8 +2834,8 @@ pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
 pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
     let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_LOADD_EXT);
     let Some(call) = Call::begin(GL_MATRIX_LOADD_EXT) else { return driver(mode, m) };
-    let reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
+    let mut reads = [observe::array(m, 16, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2844,8 +2847,8 @@ pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
 pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOADF_EXT);
     let Some(call) = Call::begin(GL_MATRIX_LOADF_EXT) else { return driver(mode, m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2857,8 +2860,8 @@ pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
 pub unsafe extern "C" fn glMatrixMult3x2fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT3X2F_NV);
     let Some(call) = Call::begin(GL_MATRIX_MULT3X2F_NV) else { return driver(matrixMode, m) };
-    let reads = [observe::array(m, 6, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(m, 6, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2872,8 +2875,8 @@ pub unsafe extern "C" fn glMatrixMult3x2fNV(matrixMode: u32, m: *const f32) {
 pub unsafe extern "C" fn glMatrixMult3x3fNV(matrixMode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT3X3F_NV);
     let Some(call) = Call::begin(GL_MATRIX_MULT3X3F_NV) else { return driver(matrixMode, m) };
-    let reads = [observe::array(m, 9, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(m, 9, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2889,8 +2892,8 @@ pub unsafe extern "C" fn glMatrixMultTranspose3x3fNV(matrixMode: u32, m: *const 
     let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSE3X3F_NV) else {
         return driver(matrixMode, m);
     };
-    let reads = [observe::array(m, 9, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(m, 9, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(matrixMode, m);
     };
     call.clear(0);
@@ -2904,8 +2907,8 @@ pub unsafe extern "C" fn glMatrixMultTranspose3x3fNV(matrixMode: u32, m: *const 
 pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
     let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_MULT_TRANSPOSED_EXT);
     let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSED_EXT) else { return driver(mode, m) };
-    let reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
+    let mut reads = [observe::array(m, 16, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2917,8 +2920,8 @@ pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
 pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT_TRANSPOSEF_EXT);
     let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSEF_EXT) else { return driver(mode, m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2930,8 +2933,8 @@ pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
 pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
     let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_MULTD_EXT);
     let Some(call) = Call::begin(GL_MATRIX_MULTD_EXT) else { return driver(mode, m) };
-    let reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
+    let mut reads = [observe::array(m, 16, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -2943,8 +2946,8 @@ pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
 pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULTF_EXT);
     let Some(call) = Call::begin(GL_MATRIX_MULTF_EXT) else { return driver(mode, m) };
-    let reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(mode, m) };
+    let mut reads = [observe::array(m, 16, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
     call.clear(0);
     call.put(0, mode);
     call.put(8, m);
@@ -3201,8 +3204,8 @@ pub unsafe extern "C" fn glNamedFramebufferSampleLocationsfvNV(
     let Some(call) = Call::begin(GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) else {
         return driver(framebuffer, start, count, v);
     };
-    let reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(framebuffer, start, count, v);
     };
     call.clear(8);
@@ -3255,8 +3258,8 @@ pub unsafe extern "C" fn glPathCommandsNV(
     let Some(call) = Call::begin(GL_PATH_COMMANDS_NV) else {
         return driver(path, numCommands, commands, numCoords, coordType, coords);
     };
-    let reads = [observe::array(commands, numCommands as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &reads) else {
+    let mut reads = [observe::array(commands, numCommands as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
         return driver(path, numCommands, commands, numCoords, coordType, coords);
     };
     call.put(0, path);
@@ -3309,8 +3312,8 @@ pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray:
     let Some(call) = Call::begin(GL_PATH_DASH_ARRAY_NV) else {
         return driver(path, dashCount, dashArray);
     };
-    let reads = [observe::array(dashArray, dashCount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(dashArray, dashCount as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(path, dashCount, dashArray);
     };
     call.put(0, path);
@@ -3377,7 +3380,7 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
         pathParameterTemplate,
         emScale,
     );
-    call.leave(GL_PATH_GLYPH_INDEX_ARRAY_NV, 0, result, &[]);
+    call.leave(GL_PATH_GLYPH_INDEX_ARRAY_NV, 0, result, &mut []);
     result
 }
 
@@ -3422,8 +3425,8 @@ pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
     let call = call.publish();
     let result =
         driver(fontTarget, fontName, fontStyle, pathParameterTemplate, emScale, baseAndCount);
-    let writes = [observe::array(baseAndCount, 2, 4)];
-    call.leave(GL_PATH_GLYPH_INDEX_RANGE_NV, 0, result, &writes);
+    let mut writes = [observe::array(baseAndCount, 2, 4)];
+    call.leave(GL_PATH_GLYPH_INDEX_RANGE_NV, 0, result, &mut writes);
     result
 }
 
@@ -3640,7 +3643,7 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
         pathParameterTemplate,
         emScale,
     );
-    call.leave(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV, 0, result, &[]);
+    call.leave(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV, 0, result, &mut []);
     result
 }
 
@@ -3730,8 +3733,8 @@ pub unsafe extern "C" fn glPathStringNV(
     let Some(call) = Call::begin(GL_PATH_STRING_NV) else {
         return driver(path, format, length, pathString);
     };
-    let reads = [observe::array(pathString, length as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(pathString, length as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(path, format, length, pathString);
     };
     call.clear(8);
@@ -3768,8 +3771,8 @@ pub unsafe extern "C" fn glPathSubCommandsNV(
             coords,
         );
     };
-    let reads = [observe::array(commands, numCommands as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
+    let mut reads = [observe::array(commands, numCommands as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
         return driver(
             path,
             commandStart,
@@ -3864,13 +3867,13 @@ pub unsafe extern "C" fn glPointAlongPathNV(
     call.put(40, tangentY);
     let call = call.publish();
     let result = driver(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
-    let writes = [
+    let mut writes = [
         observe::array(x, 1, 4),
         observe::array(y, 1, 4),
         observe::array(tangentX, 1, 4),
         observe::array(tangentY, 1, 4),
     ];
-    call.leave(GL_POINT_ALONG_PATH_NV, 0, result, &writes);
+    call.leave(GL_POINT_ALONG_PATH_NV, 0, result, &mut writes);
     result
 }
 
@@ -3935,8 +3938,8 @@ pub unsafe extern "C" fn glProgramUniform1i64vNV(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I64V_NV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -3974,8 +3977,8 @@ pub unsafe extern "C" fn glProgramUniform1ui64vNV(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI64V_NV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4014,8 +4017,8 @@ pub unsafe extern "C" fn glProgramUniform2i64vNV(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I64V_NV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4054,8 +4057,8 @@ pub unsafe extern "C" fn glProgramUniform2ui64vNV(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI64V_NV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4101,8 +4104,8 @@ pub unsafe extern "C" fn glProgramUniform3i64vNV(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I64V_NV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4148,8 +4151,8 @@ pub unsafe extern "C" fn glProgramUniform3ui64vNV(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI64V_NV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4198,8 +4201,8 @@ pub unsafe extern "C" fn glProgramUniform4i64vNV(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I64V_NV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4248,8 +4251,8 @@ pub unsafe extern "C" fn glProgramUniform4ui64vNV(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI64V_NV) else {
         return driver(program, location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
     call.clear(8);
@@ -4301,8 +4304,8 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vIMG(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG) else {
         return driver(program, location, count, values);
     };
-    let reads = [observe::array(values, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(values, count as i64, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, values);
     };
     call.clear(8);
@@ -4326,8 +4329,8 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vNV(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64V_NV) else {
         return driver(program, location, count, values);
     };
-    let reads = [observe::array(values, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(values, count as i64, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, values);
     };
     call.clear(8);
@@ -4516,8 +4519,8 @@ pub unsafe extern "C" fn glResolveMultisampleFramebufferAPPLE() {
 pub unsafe extern "C" fn glScissorArrayvNV(first: u32, count: i32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_SCISSOR_ARRAYV_NV);
     let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_NV) else { return driver(first, count, v) };
-    let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -4534,8 +4537,8 @@ pub unsafe extern "C" fn glScissorExclusiveArrayvNV(first: u32, count: i32, v: *
     let Some(call) = Call::begin(GL_SCISSOR_EXCLUSIVE_ARRAYV_NV) else {
         return driver(first, count, v);
     };
-    let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -4589,8 +4592,10 @@ pub unsafe extern "C" fn glScissorIndexedNV(
 pub unsafe extern "C" fn glScissorIndexedvNV(index: u32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_SCISSOR_INDEXEDV_NV);
     let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_NV) else { return driver(index, v) };
-    let reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -4611,8 +4616,8 @@ pub unsafe extern "C" fn glSelectPerfMonitorCountersAMD(
     let Some(call) = Call::begin(GL_SELECT_PERF_MONITOR_COUNTERS_AMD) else {
         return driver(monitor, enable, group, numCounters, counterList);
     };
-    let reads = [observe::array(counterList, numCounters as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(counterList, numCounters as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(monitor, enable, group, numCounters, counterList);
     };
     call.clear(0);
@@ -4631,8 +4636,8 @@ pub unsafe extern "C" fn glSemaphoreParameterivNV(semaphore: u32, pname: u32, pa
     let Some(call) = Call::begin(GL_SEMAPHORE_PARAMETERIV_NV) else {
         return driver(semaphore, pname, params);
     };
-    let reads = [observe::array(params, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(params, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(semaphore, pname, params);
     };
     call.put(0, semaphore);
@@ -4678,8 +4683,8 @@ pub unsafe extern "C" fn glShadingRateImagePaletteNV(
     let Some(call) = Call::begin(GL_SHADING_RATE_IMAGE_PALETTE_NV) else {
         return driver(viewport, first, count, rates);
     };
-    let reads = [observe::array(rates, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(rates, count as i64, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(viewport, first, count, rates);
     };
     call.clear(8);
@@ -4802,12 +4807,12 @@ pub unsafe extern "C" fn glStencilFillPathInstancedNV(
             transformValues,
         );
     };
-    let reads = [observe::array(
+    let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -4871,12 +4876,12 @@ pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
             transformValues,
         );
     };
-    let reads = [observe::array(
+    let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -4951,12 +4956,12 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
             transformValues,
         );
     };
-    let reads = [observe::array(
+    let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 48, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 48, &mut reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -5043,12 +5048,12 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
             transformValues,
         );
     };
-    let reads = [observe::array(
+    let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 48, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 48, &mut reads) else {
         return driver(
             numPaths,
             pathNameType,
@@ -5130,7 +5135,7 @@ pub unsafe extern "C" fn glTestFenceNV(fence: u32) -> u8 {
     call.put(0, fence);
     let call = call.publish();
     let result = driver(fence);
-    call.leave(GL_TEST_FENCE_NV, EFFECT, result, &[]);
+    call.leave(GL_TEST_FENCE_NV, EFFECT, result, &mut []);
     result
 }
 
@@ -5337,8 +5342,8 @@ pub unsafe extern "C" fn glTransformPathNV(
     let Some(call) = Call::begin(GL_TRANSFORM_PATH_NV) else {
         return driver(resultPath, srcPath, transformType, transformValues);
     };
-    let reads = [observe::array(transformValues, sizes::transform(transformType), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(transformValues, sizes::transform(transformType), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(resultPath, srcPath, transformType, transformValues);
     };
     call.clear(8);
@@ -5366,8 +5371,8 @@ pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
 pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *const i64) {
     let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM1I64V_NV);
     let Some(call) = Call::begin(GL_UNIFORM1I64V_NV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5395,8 +5400,8 @@ pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *co
     let Some(call) = Call::begin(GL_UNIFORM1UI64V_NV) else {
         return driver(location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5423,8 +5428,8 @@ pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
 pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *const i64) {
     let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM2I64V_NV);
     let Some(call) = Call::begin(GL_UNIFORM2I64V_NV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5453,8 +5458,8 @@ pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *co
     let Some(call) = Call::begin(GL_UNIFORM2UI64V_NV) else {
         return driver(location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5482,8 +5487,8 @@ pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) 
 pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *const i64) {
     let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM3I64V_NV);
     let Some(call) = Call::begin(GL_UNIFORM3I64V_NV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5513,8 +5518,8 @@ pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *co
     let Some(call) = Call::begin(GL_UNIFORM3UI64V_NV) else {
         return driver(location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5543,8 +5548,8 @@ pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, 
 pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *const i64) {
     let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM4I64V_NV);
     let Some(call) = Call::begin(GL_UNIFORM4I64V_NV) else { return driver(location, count, value) };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5575,8 +5580,8 @@ pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *co
     let Some(call) = Call::begin(GL_UNIFORM4UI64V_NV) else {
         return driver(location, count, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5616,8 +5621,8 @@ pub unsafe extern "C" fn glUniformHandleui64vIMG(location: i32, count: i32, valu
     let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64V_IMG) else {
         return driver(location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5633,8 +5638,8 @@ pub unsafe extern "C" fn glUniformHandleui64vNV(location: i32, count: i32, value
     let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64V_NV) else {
         return driver(location, count, value);
     };
-    let reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(value, count as i64, 8)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
     call.put(0, location);
@@ -5655,8 +5660,8 @@ pub unsafe extern "C" fn glUniformMatrix2x3fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5679,8 +5684,8 @@ pub unsafe extern "C" fn glUniformMatrix2x4fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5703,8 +5708,8 @@ pub unsafe extern "C" fn glUniformMatrix3x2fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5727,8 +5732,8 @@ pub unsafe extern "C" fn glUniformMatrix3x4fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5751,8 +5756,8 @@ pub unsafe extern "C" fn glUniformMatrix4x2fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5775,8 +5780,8 @@ pub unsafe extern "C" fn glUniformMatrix4x3fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
     call.clear(8);
@@ -5818,8 +5823,8 @@ pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
 pub unsafe extern "C" fn glViewportArrayvNV(first: u32, count: i32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_VIEWPORT_ARRAYV_NV);
     let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_NV) else { return driver(first, count, v) };
-    let reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else {
+    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(first, count, v);
     };
     call.put(0, first);
@@ -5848,8 +5853,10 @@ pub unsafe extern "C" fn glViewportIndexedfNV(index: u32, x: f32, y: f32, w: f32
 pub unsafe extern "C" fn glViewportIndexedfvNV(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VIEWPORT_INDEXEDFV_NV);
     let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_NV) else { return driver(index, v) };
-    let reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &reads) else { return driver(index, v) };
+    let mut reads = [observe::array(v, 4, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(index, v);
+    };
     call.clear(0);
     call.put(0, index);
     call.put(8, v);
@@ -5908,7 +5915,7 @@ pub unsafe extern "C" fn glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout:
     call.put(16, timeout);
     let call = call.publish();
     driver(sync, flags, timeout);
-    call.leave(GL_WAIT_SYNC_APPLE, EFFECT, (), &[]);
+    call.leave(GL_WAIT_SYNC_APPLE, EFFECT, (), &mut []);
 }
 
 pub unsafe extern "C" fn glWaitVkSemaphoreNV(vkSemaphore: u64) {
@@ -5932,9 +5939,9 @@ pub unsafe extern "C" fn glWeightPathsNV(
     let Some(call) = Call::begin(GL_WEIGHT_PATHS_NV) else {
         return driver(resultPath, numPaths, paths, weights);
     };
-    let reads =
+    let mut reads =
         [observe::array(paths, numPaths as i64, 4), observe::array(weights, numPaths as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &reads) else {
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(resultPath, numPaths, paths, weights);
     };
     call.put(0, resultPath);

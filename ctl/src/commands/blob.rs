@@ -1,0 +1,98 @@
+//! `blob`: memory that a trace holds, written out by its hash.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use gapii_protocol::trace::BlobName;
+use gapii_protocol::trace::blobs::{BlobEntry, NamePrefix};
+use gapii_protocol::trace::store::BlobError;
+use rustix::{stdio, termios};
+use serde::Serialize;
+
+use crate::args::{Json, Trace};
+use crate::failure::Failure;
+use crate::text;
+use crate::trace_file::{self, unreadable};
+
+/// Names that are listed when a prefix fits more than one.
+const LISTED_MAX: usize = 4;
+
+#[derive(Args, Debug)]
+pub struct Blob {
+    #[command(flatten)]
+    trace: Trace,
+
+    /// Its hash as `dump` shows it, or enough of the first digits
+    #[arg(value_name = "HASH")]
+    hash: NamePrefix,
+
+    /// Where to write it; - is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+
+    /// Print what it is as JSON, and write it only where -o says
+    #[command(flatten)]
+    json: Json,
+}
+
+/// A blob, without its bytes.
+#[derive(Serialize)]
+struct Described {
+    hash: BlobName,
+    size: u64,
+    /// Index of the block in which it begins.
+    block: u32,
+}
+
+pub fn run(args: &Blob) -> Result<u8, Failure> {
+    let path = &args.trace.trace;
+    let reader = trace_file::open(path)?;
+    let found = reader.blobs_named(&args.hash, LISTED_MAX + 1);
+    let blob = only(&found.map_err(|error| unreadable(path, &error))?, args)?;
+    let bytes = reader.blob(blob.name).map_err(|error| match error {
+        BlobError::Io(error) => unreadable(path, &error),
+        error => Failure::no(format!("{}: {error}", path.display())),
+    })?;
+    let to_standard_output = args.output.as_os_str() == "-";
+    if !to_standard_output {
+        write_file(&args.output, &bytes)?;
+    }
+    if args.json.json {
+        text::print_json(&Described { hash: blob.name, size: blob.size, block: blob.block })?;
+    } else if to_standard_output {
+        if termios::isatty(stdio::stdout()) {
+            return Err(Failure::usage(
+                "memory is not for a terminal; redirect standard output or name a file with -o",
+            ));
+        }
+        text::print(|out| out.write_all(&bytes))?;
+    }
+    Ok(0)
+}
+
+/// The blob that is meant.
+fn only(found: &[BlobEntry], args: &Blob) -> Result<BlobEntry, Failure> {
+    let (name, hash) = (args.trace.trace.display(), &args.hash);
+    match found {
+        [] => Err(Failure::no(format!("{name} has no blob whose hash begins with {hash}"))),
+        [blob] => Ok(*blob),
+        many => {
+            let mut names: Vec<_> = many.iter().map(|blob| blob.name.to_string()).collect();
+            if names.len() > LISTED_MAX {
+                names[LISTED_MAX] = "others".to_owned();
+            }
+            let names = names.join(", ");
+            Err(Failure::usage(format!(
+                "{hash} begins more than one hash: {names}; say more of it"
+            )))
+        }
+    }
+}
+
+fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<(), Failure> {
+    let written = File::create(path).and_then(|mut file| file.write_all(bytes));
+    written
+        .map_err(|error| Failure::unreachable(format!("can't write {}: {error}", path.display())))
+}

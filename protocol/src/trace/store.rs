@@ -1,0 +1,207 @@
+//! The blobs of an open trace file: found by its index, or by reading all of it once.
+//!
+//! Hands out only bytes whose own hash is the name that was asked for. Holds one block, and the list
+//! of names; a blob's bytes are held by whoever asked.
+
+use std::cell::RefCell;
+use std::io::{self, Read, Seek};
+
+use super::blobs::{BLOB_BYTES_MAX, BLOBS_MAX, BlobEntry, BlobName, Collector, NamePrefix};
+use super::meta::Meta;
+use super::reader::{BlockError, BlockFile};
+use super::record::Records;
+use crate::atom::{BLOB, SWITCH_THREAD};
+
+/// Why a blob can't be had.
+#[derive(Debug, thiserror::Error)]
+pub enum BlobError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("the trace has no blob {name}")]
+    Unknown { name: BlobName },
+    #[error("blob {name} of {size} bytes exceeds the limit of {BLOB_BYTES_MAX}")]
+    TooLong { name: BlobName, size: u64 },
+    #[error("blob {name} is damaged: {why}")]
+    Damaged { name: BlobName, why: String },
+}
+
+/// What is known of a file's blobs so far.
+#[derive(Default)]
+pub(super) struct Store {
+    /// By name. `None`: not looked yet.
+    entries: Option<Vec<BlobEntry>>,
+    /// All of the file was read for them, so that there are no others.
+    is_complete: bool,
+    block: Option<usize>,
+    raw: Vec<u8>,
+}
+
+impl Store {
+    /// A store that begins with what an index lists.
+    pub(super) fn of_index(mut entries: Option<Vec<BlobEntry>>) -> RefCell<Self> {
+        if let Some(entries) = &mut entries {
+            entries.sort_by_key(|entry| entry.name);
+        }
+        RefCell::new(Self { entries, ..Self::default() })
+    }
+
+    /// What an index lists, as long as nothing else was needed.
+    pub(super) fn listed(&self) -> Option<&[BlobEntry]> {
+        self.entries.as_deref().filter(|_| !self.is_complete)
+    }
+
+    /// The bytes of a blob; `size` where it is known.
+    pub(super) fn bytes<R: Read + Seek>(
+        &mut self,
+        file: &mut BlockFile<R>,
+        name: BlobName,
+        size: Option<u64>,
+    ) -> Result<Vec<u8>, BlobError> {
+        let fits = |entry: &BlobEntry| size.is_none_or(|size| entry.size == size);
+        if !self.is_complete
+            && let Some(entry) = self.entry(name).filter(fits)
+        {
+            match self.read(file, entry) {
+                // What an index says of it may be wrong; the blocks are asked next.
+                Err(BlobError::Damaged { .. }) => {}
+                read => return read,
+            }
+        }
+        self.read_all(file)?;
+        match self.entry(name).filter(fits) {
+            Some(entry) => self.read(file, entry),
+            None => Err(BlobError::Unknown { name }),
+        }
+    }
+
+    /// The blobs whose name begins so, at most `most`.
+    pub(super) fn find<R: Read + Seek>(
+        &mut self,
+        file: &mut BlockFile<R>,
+        prefix: &NamePrefix,
+        most: usize,
+    ) -> io::Result<Vec<BlobEntry>> {
+        let found = |store: &Self| -> Vec<BlobEntry> {
+            let entries = store.entries.iter().flatten();
+            entries.filter(|entry| prefix.begins(entry.name)).take(most).copied().collect()
+        };
+        if self.entries.is_some() {
+            let listed = found(self);
+            if !listed.is_empty() {
+                return Ok(listed);
+            }
+        }
+        self.read_all(file)?;
+        Ok(found(self))
+    }
+
+    fn entry(&self, name: BlobName) -> Option<BlobEntry> {
+        let entries = self.entries.as_ref()?;
+        let at = entries.binary_search_by_key(&name, |entry| entry.name).ok()?;
+        entries.get(at).copied()
+    }
+
+    /// Finds all blobs of the file's whole blocks, by their own bytes.
+    fn read_all<R: Read + Seek>(&mut self, file: &mut BlockFile<R>) -> io::Result<()> {
+        if self.is_complete {
+            return Ok(());
+        }
+        let mut collector = Collector::default();
+        let mut entries = Vec::new();
+        for block in 0..file.blocks().len() {
+            if !self.load(file, block)? {
+                continue;
+            }
+            for (thread, at, record) in pieces(&self.raw) {
+                if let Ok(Meta::Blob(piece)) = Meta::decode(BLOB, record)
+                    && let Some(entry) = collector.piece(thread, (block as u32, at), &piece)
+                    && entries.len() < BLOBS_MAX
+                {
+                    entries.push(entry);
+                }
+            }
+        }
+        // The first of a name comes before all references to it.
+        entries.sort_by_key(|entry| entry.name);
+        entries.dedup_by_key(|entry| entry.name);
+        self.entries = Some(entries);
+        self.is_complete = true;
+        Ok(())
+    }
+
+    fn read<R: Read + Seek>(
+        &mut self,
+        file: &mut BlockFile<R>,
+        entry: BlobEntry,
+    ) -> Result<Vec<u8>, BlobError> {
+        let BlobEntry { name, size, .. } = entry;
+        if size > BLOB_BYTES_MAX {
+            return Err(BlobError::TooLong { name, size });
+        }
+        let damaged = |why: &str| BlobError::Damaged { name, why: why.to_owned() };
+        let mut bytes = Vec::new();
+        let mut owner = None;
+        for block in entry.block as usize..file.blocks().len() {
+            if !self.load(file, block)? {
+                return Err(damaged("a block of it can't be read"));
+            }
+            for (thread, at, record) in pieces(&self.raw) {
+                let begins = owner.is_none() && at == entry.offset;
+                if begins {
+                    owner = Some(thread);
+                } else if owner != Some(thread) {
+                    continue;
+                }
+                match Meta::decode(BLOB, record) {
+                    Ok(Meta::Blob(piece))
+                        if piece.total == size && piece.offset == bytes.len() as u64 =>
+                    {
+                        bytes.extend_from_slice(piece.bytes);
+                    }
+                    _ => return Err(damaged("its pieces do not follow each other")),
+                }
+                if bytes.len() as u64 >= size {
+                    return match BlobName::of(&bytes) == name && bytes.len() as u64 == size {
+                        true => Ok(bytes),
+                        false => Err(damaged("its bytes have another hash")),
+                    };
+                }
+            }
+            if owner.is_none() {
+                return Err(damaged("it does not begin where the index says"));
+            }
+        }
+        Err(damaged("a piece of it is not in the file"))
+    }
+
+    /// Makes a block the one at hand. False: it is damaged.
+    fn load<R: Read + Seek>(&mut self, file: &mut BlockFile<R>, block: usize) -> io::Result<bool> {
+        if self.block == Some(block) {
+            return Ok(true);
+        }
+        self.block = None;
+        match file.read_block(block, &mut self.raw) {
+            Ok(()) => {
+                self.block = Some(block);
+                Ok(true)
+            }
+            Err(BlockError::Io(error)) => Err(error),
+            Err(_) => Ok(false),
+        }
+    }
+}
+
+/// The records of a block that hold pieces: their thread, where they begin, and their payload.
+fn pieces(raw: &[u8]) -> impl Iterator<Item = (u32, u32, &[u8])> {
+    let mut current = None;
+    Records::new(raw).map_while(Result::ok).filter_map(move |record| match record.header.id() {
+        SWITCH_THREAD => {
+            if let Ok(Meta::SwitchThread(switch)) = Meta::decode(SWITCH_THREAD, record.payload) {
+                current = Some(switch.thread);
+            }
+            None
+        }
+        BLOB => Some((current?, record.start as u32, record.payload)),
+        _ => None,
+    })
+}

@@ -1,0 +1,185 @@
+//! Blobs: larger pieces of the program's memory, sent once per capture and then referred to by name.
+//!
+//! Hashes quickly to see whether the process has sent the bytes before, and only if not, copies them
+//! out and names them. What is hashed and what is sent is one copy: the program may change its
+//! memory meanwhile.
+
+use core::ptr;
+
+use gapii_protocol::atom::{BLOB, HEADER_LEN, Header};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::known::Name;
+use crate::thread::Thread;
+
+/// Observations of this size are blobs, unless rings are small, in bytes.
+pub const BLOB_MIN_BYTES: u64 = 512;
+/// Bytes of a blob in one record, unless rings are small.
+pub const PIECE_BYTES: u64 = 64 << 10;
+/// Bytes of a blob record before its piece.
+const PIECE_HEADER_BYTES: usize = 16;
+
+/// Bytes of the program's.
+pub trait Source {
+    /// How many.
+    fn size(&self) -> u64;
+
+    /// Copies `from..from + len` of them to `out`. False: they are not readable.
+    ///
+    /// # Safety
+    /// The range lies inside the size; `out` has `len` writable bytes of the shim's own.
+    unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool;
+}
+
+/// How an observation is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kept {
+    /// In its record.
+    Inline,
+    /// As the blob of this name.
+    Blob(Name),
+    /// Not at all: its memory is not readable, or there was no room for it.
+    Unrecorded,
+}
+
+/// There was no room in the ring, and what needed it is lost.
+pub struct Lost;
+
+/// Why a blob has no name.
+enum Failure {
+    Unreadable,
+    Lost,
+}
+
+impl Thread {
+    /// Makes a blob of the bytes: finds its name, after sending it if it is new.
+    ///
+    /// # Safety
+    /// In the thread itself, which is inside the shim; the source is readable or says that it isn't.
+    #[inline(never)]
+    pub unsafe fn keep(&mut self, source: &impl Source) -> Result<Kept, Lost> {
+        // SAFETY: passed on.
+        match unsafe { self.name_of(source) } {
+            Ok(name) => Ok(Kept::Blob(name)),
+            Err(Failure::Unreadable) => Ok(Kept::Unrecorded),
+            Err(Failure::Lost) => Err(Lost),
+        }
+    }
+
+    unsafe fn name_of(&mut self, source: &impl Source) -> Result<Name, Failure> {
+        let (Some(scratch), Some(connection)) = (self.scratch(), self.connection()) else {
+            return Err(Failure::Unreadable);
+        };
+        let known = &connection.known;
+        let tag = known.tag(connection.mode.blob_epoch());
+        let buffer = scratch.piece.as_mut_ptr().cast::<u8>();
+        let piece_bytes = self.piece_bytes.min(size_of_val(&scratch.piece) as u64);
+        let mut pieces = Pieces { source, buffer, piece_bytes, is_copied: false };
+        let mut quick = Xxh3::with_seed(known.seed());
+        // SAFETY: the buffer is this thread's.
+        unsafe {
+            pieces.each(|_, bytes| {
+                quick.update(bytes);
+                Ok(())
+            })
+        }?;
+        if let Some(name) = known.find(tag, quick.digest128()) {
+            return Ok(name);
+        }
+        quick.reset();
+        let mut naming = blake3::Hasher::new();
+        // SAFETY: as above.
+        unsafe {
+            pieces.each(|from, bytes| {
+                quick.update(bytes);
+                naming.update(bytes);
+                self.send_piece(source.size(), from, bytes)
+            })
+        }?;
+        let name = name_words(&naming.finalize());
+        known.learn(tag, quick.digest128(), name);
+        Ok(name)
+    }
+
+    /// Writes one record of a blob.
+    fn send_piece(&mut self, total: u64, from: u64, bytes: &[u8]) -> Result<(), Failure> {
+        let payload_bytes = (PIECE_HEADER_BYTES + bytes.len()) as u32;
+        let header = Header::new(BLOB, 0, HEADER_LEN + payload_bytes);
+        // SAFETY: the thread is inside the shim.
+        let Some(record) = (unsafe { self.reserve(header) }) else { return Err(Failure::Lost) };
+        // SAFETY: the payload begins with two words.
+        unsafe { record.payload.cast::<[u64; 2]>().write([total, from]) };
+        // SAFETY: a payload that is reserved in whole words, and longer than two.
+        let last = unsafe { record.payload.add((payload_bytes as usize - 1) & !7) };
+        // SAFETY: as above.
+        unsafe { last.cast::<u64>().write(0) };
+        // SAFETY: the payload goes on behind the two words.
+        let out = unsafe { record.payload.add(PIECE_HEADER_BYTES) };
+        // SAFETY: the piece's length is reserved; the ring is apart from the thread's own buffer.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), out, bytes.len()) };
+        // SAFETY: the payload is whole.
+        unsafe { self.producer.publish(record) };
+        Ok(())
+    }
+}
+
+/// A source, a buffer's length at a time.
+struct Pieces<'a, S> {
+    source: &'a S,
+    buffer: *mut u8,
+    piece_bytes: u64,
+    /// All of the source is in the buffer.
+    is_copied: bool,
+}
+
+impl<S: Source> Pieces<'_, S> {
+    /// Gives `take` all pieces with their offsets. A source that fits the buffer is copied once,
+    /// however often this is called.
+    ///
+    /// # Safety
+    /// The buffer has `piece_bytes` bytes, and nobody else uses it.
+    unsafe fn each(
+        &mut self,
+        mut take: impl FnMut(u64, &[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let size = self.source.size();
+        let mut from = 0;
+        while from < size {
+            let len = (size - from).min(self.piece_bytes);
+            // SAFETY: `len` is within the source and within the buffer.
+            if !self.is_copied && !unsafe { self.source.copy(from, len, self.buffer) } {
+                return Err(Failure::Unreadable);
+            }
+            self.is_copied = len == size;
+            // SAFETY: `len` bytes of the buffer are written.
+            let bytes = unsafe { core::slice::from_raw_parts(self.buffer, len as usize) };
+            take(from, bytes)?;
+            from += len;
+        }
+        Ok(())
+    }
+}
+
+/// The first 16 bytes of a blob's hash.
+fn name_words(hash: &blake3::Hash) -> Name {
+    let [low, high, ..] = hash.as_bytes().as_chunks::<8>().0 else { return [0; 2] };
+    [u64::from_le_bytes(*low), u64::from_le_bytes(*high)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_is_the_beginning_of_the_hash() {
+        let [low, high] = name_words(&blake3::hash(b""));
+        let bytes = [low.to_le_bytes(), high.to_le_bytes()].concat();
+        assert_eq!(
+            bytes,
+            [
+                0xAF, 0x13, 0x49, 0xB9, 0xF5, 0xF9, 0xA1, 0xA6, 0xA0, 0x40, 0x4D, 0xEA, 0x36, 0xDC,
+                0xC9, 0x49
+            ]
+        );
+    }
+}

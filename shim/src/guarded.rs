@@ -1,0 +1,177 @@
+//! Reads the program's memory where it may not be readable: a fault is an answer, not a signal.
+//!
+//! The kernel copies for us, out of our own process. Where it may not, memory is read directly, as
+//! the driver would.
+
+use core::ptr;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::errno::{ErrnoGuard, errno};
+
+/// The unit in which memory is readable or not: no page is smaller.
+const PAGE_BYTES: u64 = 4096;
+
+/// Copies `len` bytes at `address` to `into`. False: some of them are not readable, and what is in
+/// `into` means nothing.
+///
+/// # Safety
+/// `into` has `len` writable bytes of the shim's own. Where the kernel copies for nobody
+/// ([`is_available`]), the memory at `address` is readable.
+pub unsafe fn read(address: u64, into: *mut u8, len: usize) -> bool {
+    let mut done = 0;
+    while done < len {
+        // SAFETY: `done` is below `len`.
+        let out = unsafe { into.add(done) };
+        let (at, left) = (address + done as u64, len - done);
+        // SAFETY: `left` bytes are writable there.
+        match unsafe { read_some(at, out, left) } {
+            Read::Bytes(read) => done += read,
+            // SAFETY: as above.
+            Read::Fault => return unsafe { read_probed(at, out, left) },
+            Read::Unavailable => {
+                // SAFETY: readable, as the caller says; the two do not overlap.
+                unsafe { ptr::copy_nonoverlapping(at as *const u8, out, left) };
+                return true;
+            }
+        }
+    }
+    true
+}
+
+/// What the kernel came to.
+enum Read {
+    /// So many, at least one.
+    Bytes(usize),
+    /// The first byte is not readable, or not by these means.
+    Fault,
+    /// It does not do this.
+    Unavailable,
+}
+
+/// Set once the kernel has refused to copy at all: too old, or a sandbox.
+static UNAVAILABLE: AtomicBool = AtomicBool::new(false);
+
+/// Whether a fault is an answer here.
+#[cfg(test)]
+pub fn is_available() -> bool {
+    !UNAVAILABLE.load(Relaxed)
+}
+
+unsafe fn read_some(address: u64, into: *mut u8, len: usize) -> Read {
+    if UNAVAILABLE.load(Relaxed) {
+        return Read::Unavailable;
+    }
+    let _errno = ErrnoGuard::new();
+    let local = libc::iovec { iov_base: into.cast(), iov_len: len };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: len };
+    // SAFETY: has no failure.
+    let this = unsafe { libc::getpid() };
+    // SAFETY: the kernel writes to `into` alone, at most `len` bytes.
+    let read =
+        unsafe { libc::process_vm_readv(this, &raw const local, 1, &raw const remote, 1, 0) };
+    if read > 0 {
+        return Read::Bytes(read as usize);
+    }
+    if matches!(errno(), libc::ENOSYS | libc::EPERM) {
+        UNAVAILABLE.store(true, Relaxed);
+        return Read::Unavailable;
+    }
+    Read::Fault
+}
+
+/// Copies memory that every page of which is readable by an ordinary load. What a device has mapped
+/// is, though the kernel does not copy out of it for [`read_some`].
+unsafe fn read_probed(address: u64, into: *mut u8, len: usize) -> bool {
+    let _errno = ErrnoGuard::new();
+    let Some(last) = address.checked_add(len as u64 - 1) else { return false };
+    let mut page = address & !(PAGE_BYTES - 1);
+    while page <= last {
+        if !is_page_readable(page) {
+            return false;
+        }
+        let Some(next) = page.checked_add(PAGE_BYTES) else { return false };
+        page = next;
+    }
+    // SAFETY: every page was readable a moment ago, as it is where the program takes care of memory
+    // that it has just handed to a command.
+    unsafe { ptr::copy_nonoverlapping(address as *const u8, into, len) };
+    true
+}
+
+/// Has the kernel read a word of the page, for a call that it then refuses. Changes `errno`.
+fn is_page_readable(page: u64) -> bool {
+    /// No way to change a signal mask.
+    const NONSENSE: libc::c_int = -1;
+    /// Bytes of the kernel's signal mask.
+    const MASK_BYTES: usize = 8;
+    let null = ptr::null_mut::<libc::c_void>();
+    // SAFETY: changes nothing: the first argument is refused, after the second was read.
+    let refused =
+        unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NONSENSE, page, null, MASK_BYTES) };
+    refused == -1 && errno() == libc::EINVAL
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three pages, of which the middle one can't be read.
+    fn holed() -> u64 {
+        let (bytes, flags) = (3 * PAGE_BYTES as usize, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping.
+        let memory = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
+        assert_ne!(memory, libc::MAP_FAILED);
+        // SAFETY: the mapping just made.
+        unsafe { memory.cast::<u8>().write_bytes(7, bytes) };
+        let hole = memory.wrapping_byte_add(PAGE_BYTES as usize);
+        // SAFETY: a page of it.
+        assert_eq!(unsafe { libc::mprotect(hole, PAGE_BYTES as usize, libc::PROT_NONE) }, 0);
+        memory as u64
+    }
+
+    #[test]
+    fn memory_with_a_hole_is_not_read() {
+        let memory = holed();
+        let mut out = vec![0_u8; 3 * PAGE_BYTES as usize];
+        let mut check = |from: u64, len: usize, expected: bool| {
+            // SAFETY: `out` is long enough.
+            let read = unsafe { read(memory + from, out.as_mut_ptr(), len) };
+            assert_eq!(read, expected, "{len} bytes at {from}");
+            assert!(!read || out[..len].iter().all(|byte| *byte == 7));
+        };
+        assert!(is_available());
+        check(0, 4096, true);
+        check(8191, 1, false);
+        check(8192, 4096, true);
+        check(1, 4096, false);
+        check(0, 12288, false);
+        check(4096, 1, false);
+    }
+
+    #[test]
+    fn pages_are_probed_without_a_trace() {
+        let memory = holed();
+        assert!(is_page_readable(memory) && is_page_readable(memory + 8192));
+        assert!(!is_page_readable(memory + 4096) && !is_page_readable(0));
+        let mut out = [0; 8];
+        // SAFETY: `out` has the bytes.
+        assert!(unsafe { read_probed(memory + 4088, out.as_mut_ptr(), 8) });
+        assert_eq!(out, [7; 8]);
+        // SAFETY: as above.
+        assert!(!unsafe { read_probed(memory + 4089, out.as_mut_ptr(), 8) });
+    }
+
+    #[test]
+    fn errno_stays() {
+        let memory = holed();
+        // SAFETY: has no failure.
+        let location = unsafe { libc::__errno_location() };
+        // SAFETY: this thread's errno.
+        unsafe { *location = libc::EXDEV };
+        let mut out = [0; 8];
+        // SAFETY: `out` has the bytes.
+        assert!(!unsafe { read(memory + 4096, out.as_mut_ptr(), 8) });
+        assert_eq!(errno(), libc::EXDEV);
+    }
+}

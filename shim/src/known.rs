@@ -1,0 +1,260 @@
+//! Which blobs this process has sent in the capture that runs: from the hash that is quick to the
+//! name that a trace has them by.
+//!
+//! A table without locks in memory that a forked child finds empty. An entry counts under the tag
+//! that it was made with; a tag is a capture's number and how often the table was full, and only
+//! rises. So forgetting is a new tag, and old entries are written over.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{
+    AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence,
+};
+
+use crossbeam_utils::CachePadded;
+
+use crate::mapping;
+
+/// Entries of the table.
+const ENTRIES: usize = 1 << 16;
+/// Entries in use at which the table counts as full: searches stay short.
+const ENTRIES_USED_MAX: u64 = ENTRIES as u64 / 2;
+/// Entries that a search looks at.
+const PROBES: usize = 64;
+/// Tag of an entry that is being written. Above every other.
+const WRITING: u64 = u64::MAX;
+
+/// Name of a blob: the 16 bytes that a trace has, as two words of theirs.
+pub type Name = [u64; 2];
+
+/// The blobs that a process has sent.
+pub struct Known {
+    table: NonNull<Table>,
+    seed: u64,
+}
+
+/// What is in an entry has meaning under its tag only.
+#[repr(C)]
+struct Entry {
+    tag: AtomicU64,
+    key: [AtomicU64; 2],
+    name: [AtomicU64; 2],
+}
+
+#[repr(C)]
+struct Table {
+    /// How often the table was full.
+    generation: CachePadded<AtomicU64>,
+    /// The tag that `used` counts entries of.
+    used_tag: CachePadded<AtomicU64>,
+    used: CachePadded<AtomicU64>,
+    entries: [Entry; ENTRIES],
+}
+
+impl Known {
+    /// An empty table.
+    pub fn map() -> Option<Known> {
+        let table = mapping::map(size_of::<Table>())?.cast();
+        Some(Known { table, seed: random_word() })
+    }
+
+    /// What quick hashes start from: nobody outside knows it, so nobody makes two blobs look alike.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What entries are made and found under now. Taken before a blob's first byte is sent.
+    pub fn tag(&self, blob_epoch: u32) -> u64 {
+        // Relaxed: a late look makes an entry that nobody finds.
+        let generation = self.table().generation.load(Relaxed) & 0xFFFF_FFFF;
+        u64::from(blob_epoch) << 32 | generation.wrapping_add(1)
+    }
+
+    /// The name of the blob whose quick hash is `key`, if it was sent under `tag`.
+    pub fn find(&self, tag: u64, key: u128) -> Option<Name> {
+        let words = words(key);
+        for entry in self.probe(key) {
+            // KNOWN: pairs with the release in Known::learn, so that a record which refers to a
+            // blob is stamped after those that hold it were published.
+            let seen = entry.tag.load(Acquire);
+            if seen < tag {
+                return None;
+            }
+            // Relaxed: the fence and the second look at the tag tell whether these are of one entry.
+            let (found, name) = (load(&entry.key), load(&entry.name));
+            // KNOWN: pairs with the fence in Known::learn.
+            fence(Acquire);
+            if seen == tag && found == words && entry.tag.load(Relaxed) == tag {
+                return Some(name);
+            }
+        }
+        None
+    }
+
+    /// Notes that the blob was sent: all records that hold it are published.
+    pub fn learn(&self, tag: u64, key: u128, name: Name) {
+        let words = words(key);
+        for entry in self.probe(key) {
+            let seen = entry.tag.load(Relaxed);
+            if seen == tag && load(&entry.key) == words {
+                return;
+            }
+            if seen >= tag || entry.tag.compare_exchange(seen, WRITING, Relaxed, Relaxed).is_err() {
+                continue;
+            }
+            // KNOWN: pairs with the fence in Known::find.
+            fence(Release);
+            store(&entry.key, words);
+            store(&entry.name, name);
+            // KNOWN: pairs with the acquire in Known::find.
+            entry.tag.store(tag, Release);
+            self.count(tag);
+            return;
+        }
+    }
+
+    /// Counts a new entry, and forgets all when there are too many.
+    fn count(&self, tag: u64) {
+        let table = self.table();
+        // Relaxed, all of it: a count that is a few off makes the table full a little sooner or later.
+        let counted = table.used_tag.load(Relaxed);
+        if counted != tag && table.used_tag.compare_exchange(counted, tag, Relaxed, Relaxed).is_ok()
+        {
+            table.used.store(0, Relaxed);
+        }
+        if table.used.fetch_add(1, Relaxed) + 1 == ENTRIES_USED_MAX {
+            table.generation.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// The entries where a key may be.
+    fn probe(&self, key: u128) -> impl Iterator<Item = &Entry> {
+        let start = key as usize;
+        (start..).take(PROBES).filter_map(|at| self.table().entries.get(at % ENTRIES))
+    }
+
+    fn table(&self) -> &Table {
+        // SAFETY: mapped for as long as the process lives, zeros at first, which is a valid table;
+        // all of it is atomics.
+        unsafe { self.table.as_ref() }
+    }
+}
+
+#[cfg(test)]
+impl Drop for Known {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `map`.
+        unsafe { mapping::unmap(self.table.as_ptr().cast(), size_of::<Table>()) };
+    }
+}
+
+fn words(key: u128) -> [u64; 2] {
+    [key as u64, (key >> 64) as u64]
+}
+
+fn load(words: &[AtomicU64; 2]) -> [u64; 2] {
+    words.each_ref().map(|word| word.load(Relaxed))
+}
+
+fn store(words: &[AtomicU64; 2], values: [u64; 2]) {
+    for (word, value) in words.iter().zip(values) {
+        word.store(value, Relaxed);
+    }
+}
+
+/// A number that nobody guesses.
+fn random_word() -> u64 {
+    let mut word = [0_u8; 8];
+    // SAFETY: writes eight bytes of a local.
+    let read =
+        unsafe { libc::getrandom(word.as_mut_ptr().cast(), word.len(), libc::GRND_NONBLOCK) };
+    if read != word.len() as isize {
+        // Early in a system's life, or in a sandbox: as far from a guess as an address is.
+        return (&raw const word as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            ^ crate::process::clock_ns();
+    }
+    u64::from_ne_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    /// A key whose place in the table is far from its neighbours'.
+    fn key(number: u64) -> u128 {
+        u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 32 | u128::from(number)
+    }
+
+    #[test]
+    fn blob_is_known_under_its_tag_only() {
+        let known = Known::map().unwrap();
+        let (first, second) = (known.tag(1), known.tag(2));
+        assert_eq!(known.find(first, key(5)), None);
+        known.learn(first, key(5), [50, 51]);
+        assert_eq!(known.find(first, key(5)), Some([50, 51]));
+        assert_eq!((known.find(first, key(6)), known.find(second, key(5))), (None, None));
+        known.learn(second, key(5), [60, 61]);
+        assert_eq!((known.find(second, key(5)), known.find(first, key(5))), (Some([60, 61]), None));
+        // Whoever is late writes nothing over.
+        known.learn(first, key(5), [70, 71]);
+        assert_eq!(known.find(second, key(5)), Some([60, 61]));
+    }
+
+    #[test]
+    fn full_table_forgets_all_and_goes_on() {
+        let known = Known::map().unwrap();
+        let first = known.tag(1);
+        for number in 0..ENTRIES_USED_MAX {
+            assert_eq!(known.tag(1), first, "{number} are too many");
+            known.learn(first, key(number), [number, 0]);
+        }
+        let found =
+            (0..ENTRIES_USED_MAX).filter(|number| known.find(first, key(*number)).is_some());
+        assert_eq!(found.count() as u64, ENTRIES_USED_MAX);
+        let second = known.tag(1);
+        assert!(second > first);
+        assert_eq!(known.find(second, key(1)), None);
+        known.learn(second, key(1), [9, 9]);
+        assert_eq!(known.find(second, key(1)), Some([9, 9]));
+    }
+
+    #[test]
+    fn names_are_never_mixed_when_threads_write_over_each_other() {
+        let known = Known::map().unwrap();
+        let epoch = core::sync::atomic::AtomicU32::new(1);
+        let done = AtomicBool::new(false);
+        let (known, epoch, done) = (&Sendable(known), &epoch, &done);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(move || {
+                    for round in 0..200_000_u64 {
+                        let tag = known.0.tag(epoch.load(Relaxed));
+                        let number = round % 61;
+                        known.0.learn(tag, key(number), [tag ^ number, tag]);
+                        if round.is_multiple_of(97) {
+                            epoch.fetch_add(1, Relaxed);
+                        }
+                    }
+                    done.store(true, Relaxed);
+                });
+            }
+            scope.spawn(move || {
+                let mut found = 0_u64;
+                while !done.load(Relaxed) {
+                    for number in 0..61 {
+                        let tag = known.0.tag(epoch.load(Relaxed));
+                        if let Some([first, second]) = known.0.find(tag, key(number)) {
+                            assert_eq!((first, second), (tag ^ number, tag));
+                            found += 1;
+                        }
+                    }
+                }
+                assert!(found > 0);
+            });
+        });
+    }
+
+    struct Sendable(Known);
+    // SAFETY: the table is atomics.
+    unsafe impl Sync for Sendable {}
+}
