@@ -137,6 +137,10 @@ fn warn(summary: &Summary) {
         let commands = counted(summary.skipped, "command");
         text::say(&format!("{commands} left out: the trace does not have their arguments"));
     }
+    if summary.missing > 0 {
+        let pieces = counted(summary.missing, "piece");
+        text::say(&format!("{pieces} of memory left out: the trace does not have them"));
+    }
     if summary.unexpressed > 0 {
         let pieces = counted(summary.unexpressed, "piece");
         text::say(&format!("{pieces} of memory left out: the format has no call for them"));

@@ -23,15 +23,15 @@ pub struct Arguments<'a, W> {
 const BYTE: Type = Type { repr: Some(Repr::U8), kind: Kind::Number };
 
 impl<W: Write> Arguments<'_, W> {
-    /// A value of type `ty`, or the memory it points at, as far as that was observed.
+    /// A value of type `ty`, or the memory it points at.
     pub fn write(
         &mut self,
         ty: Type,
         element: Option<Type>,
         value: Value,
-        bytes: Option<&[u8]>,
+        observed: Option<&[u8]>,
     ) -> io::Result<()> {
-        match bytes {
+        match observed {
             Some(bytes) => self.memory(ty.kind, element, bytes),
             None => self.scalar(ty, value),
         }

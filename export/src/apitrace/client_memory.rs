@@ -13,8 +13,7 @@ use gapii_protocol::trace::value::Value;
 use super::arguments::argument;
 use super::ranges::Range;
 
-/// Arrays of the default vertex array object, the only one that can have them in client memory, of
-/// every context.
+/// The arrays of every context's vertex array objects.
 #[derive(Default)]
 pub struct ClientArrays {
     contexts: HashMap<u64, Context>,
@@ -25,7 +24,8 @@ struct Context {
     array_buffer: u64,
     vertex_array: u64,
     texture_unit: u64,
-    arrays: BTreeMap<Slot, Array>,
+    /// By the name of the vertex array object.
+    arrays: HashMap<u64, BTreeMap<Slot, Array>>,
 }
 
 /// Which array of a context.
@@ -154,15 +154,14 @@ impl ClientArrays {
                 return context.set_pointer(slot, command);
             }
             Role::EnableAttribute(enabled) => {
-                context.enable(Slot::Attribute(arg("index")), enabled);
+                context.array(Slot::Attribute(arg("index"))).enabled = enabled;
             }
             Role::EnableFixed(enabled) => {
                 let slot = context.fixed_slot(arg("array"));
-                context.enable(slot, enabled);
+                context.array(slot).enabled = enabled;
             }
-            Role::Divisor if context.vertex_array == 0 => {
-                let array = context.arrays.entry(Slot::Attribute(arg("index"))).or_default();
-                array.per_instance = arg("divisor") != 0;
+            Role::Divisor => {
+                context.array(Slot::Attribute(arg("index"))).per_instance = arg("divisor") != 0;
             }
             Role::BindBuffer if arg("target") == ARRAY_BUFFER => {
                 context.array_buffer = arg("buffer");
@@ -171,10 +170,13 @@ impl ClientArrays {
                 context.array_buffer = 0;
             }
             Role::BindVertexArray => context.vertex_array = arg("array"),
-            Role::DeleteVertexArrays
-                if names_in(command).any(|name| name == context.vertex_array) =>
-            {
-                context.vertex_array = 0;
+            Role::DeleteVertexArrays => {
+                for name in names_in(command) {
+                    context.arrays.remove(&name);
+                    if name == context.vertex_array {
+                        context.vertex_array = 0;
+                    }
+                }
             }
             Role::TextureUnit => context.texture_unit = arg("texture").saturating_sub(TEXTURE0),
             _ => {}
@@ -190,10 +192,8 @@ impl ClientArrays {
         ranges: &[Range<'_>],
     ) -> Option<Needed<'_>> {
         let context = self.contexts.get(&command.context)?;
-        if context.vertex_array != 0 || ranges.is_empty() {
-            return None;
-        }
-        let in_use = context.arrays.iter().filter(|(_, array)| array.enabled);
+        let arrays = context.arrays.get(&context.vertex_array)?;
+        let in_use = arrays.iter().filter(|(_, array)| array.enabled);
         let in_use: Vec<_> = in_use
             .filter_map(|(slot, array)| Some((*slot, array.client.as_ref()?, array.per_instance)))
             .collect();
@@ -215,13 +215,10 @@ impl ClientArrays {
 
 impl Context {
     fn set_pointer(&mut self, slot: Slot, command: &Command<'_>) -> bool {
-        if self.vertex_array != 0 {
-            return false;
-        }
         let pointer = argument(command, "pointer").unwrap_or(0);
         let in_client_memory = self.array_buffer == 0 && pointer != 0;
         let payload = command.enter_payload().filter(|_| in_client_memory);
-        self.arrays.entry(slot).or_default().client = payload.map(|payload| ClientArray {
+        self.array(slot).client = payload.map(|payload| ClientArray {
             function: command.id,
             payload: payload.into(),
             pointer,
@@ -230,10 +227,8 @@ impl Context {
         in_client_memory
     }
 
-    fn enable(&mut self, slot: Slot, enabled: bool) {
-        if self.vertex_array == 0 {
-            self.arrays.entry(slot).or_default().enabled = enabled;
-        }
+    fn array(&mut self, slot: Slot) -> &mut Array {
+        self.arrays.entry(self.vertex_array).or_default().entry(slot).or_default()
     }
 
     fn fixed_slot(&self, array: u64) -> Slot {

@@ -15,7 +15,7 @@ use super::calls::{Calls, Origin};
 use super::client_memory::{self, ClientArray, ClientArrays, Needed, Slot};
 use super::mappings::{self, Mappings};
 use super::quirks::{self, Size, Surfaces};
-use super::ranges::{self, Range, Span};
+use super::ranges::{Range, Read, Span};
 
 /// What a trace says of the program that it is of.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,8 @@ pub struct Summary {
     pub skipped: u64,
     /// Ranges of memory that no call can express.
     pub unexpressed: u64,
+    /// Ranges of memory of which the trace does not have the bytes.
+    pub missing: u64,
 }
 
 /// Writes a `.trace`.
@@ -86,7 +88,8 @@ impl<W: Write> Exporter<W> {
             return Ok(());
         };
         let roles = self.roles[usize::from(command.id)];
-        let ranges = ranges::read_by(command);
+        let Read { ranges, missing } = Read::by(command);
+        self.summary.missing += missing;
         let left_out =
             roles.arrays != client_memory::Role::None && self.arrays.follow(roles.arrays, command);
         if left_out || quirks::must_be_left_out(roles.surfaces, command) {
@@ -189,7 +192,7 @@ impl<W: Write> Exporter<W> {
         for (index, param) in function.params.iter().enumerate() {
             self.calls.argument(index)?;
             if param.name == "pointer" {
-                span.write(&mut self.calls.values)?;
+                span.write(command, &mut self.calls.values)?;
             } else {
                 let value = Value::read(param.ty, &array.payload, param.offset as usize);
                 self.arguments(command, function).scalar(param.ty, value)?;
@@ -206,7 +209,7 @@ impl<W: Write> Exporter<W> {
         self.calls.values.address(range.address)?;
         self.calls.argument(1)?;
         match Span::new(range.address, std::slice::from_ref(range)) {
-            Some(span) => span.write(&mut self.calls.values)?,
+            Some(span) => span.write(command, &mut self.calls.values)?,
             None => self.calls.values.null()?,
         }
         self.calls.argument(2)?;
@@ -326,9 +329,9 @@ impl<W: Write> Exporter<W> {
             self.summary.unexpressed += 1;
             return self.calls.values.address(address);
         };
-        match span.whole() {
-            Some(bytes) => self.arguments(command, function).memory(Kind::Array, element, bytes),
-            None => span.write(&mut self.calls.values),
+        match span.whole(command) {
+            Some(bytes) => self.arguments(command, function).memory(Kind::Array, element, &bytes),
+            None => span.write(command, &mut self.calls.values),
         }
     }
 

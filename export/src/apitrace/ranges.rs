@@ -2,6 +2,7 @@
 //!
 //! Puts pieces together: what lies between them is zero. Decides nothing about their meaning.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use gapii_protocol::trace::Command;
@@ -19,8 +20,7 @@ pub struct Range<'a> {
     pub param: Option<usize>,
     pub address: u64,
     pub size: u64,
-    /// `None` where it is not in what was read of the trace.
-    pub bytes: Option<&'a [u8]>,
+    observation: Observation<'a>,
 }
 
 impl Range<'_> {
@@ -34,10 +34,35 @@ impl Range<'_> {
     }
 }
 
-/// What `command` read, lowest address first.
-pub fn read_by<'a>(_command: &Command<'a>) -> Vec<Range<'a>> {
-    let _ = Observation::None;
-    Vec::new()
+/// What a command read.
+#[derive(Default)]
+pub struct Read<'a> {
+    /// Lowest address first.
+    pub ranges: Vec<Range<'a>>,
+    /// Ranges of which the trace does not have the bytes.
+    pub missing: u64,
+}
+
+impl<'a> Read<'a> {
+    pub fn by(command: &Command<'a>) -> Self {
+        let mut read = Self::default();
+        for range in command.ranges_read() {
+            let observation = range.observation;
+            let size = match observation {
+                Observation::None => continue,
+                Observation::Bytes(bytes) => bytes.len() as u64,
+                Observation::Blob { size, .. } => size,
+                Observation::Unrecorded { .. } | Observation::Missing { .. } => {
+                    read.missing += 1;
+                    continue;
+                }
+            };
+            let param = range.param.map(usize::from);
+            read.ranges.push(Range { param, address: range.address, size, observation });
+        }
+        read.ranges.sort_by_key(|range| range.address);
+        read
+    }
 }
 
 /// Memory from an address on, made of ranges.
@@ -58,15 +83,15 @@ impl<'r, 'a> Span<'r, 'a> {
     }
 
     /// The bytes, if they are in one piece and there from the start.
-    pub fn whole(&self) -> Option<&'a [u8]> {
+    pub fn whole(&self, command: &Command<'a>) -> Option<Cow<'a, [u8]>> {
         match self.ranges {
-            [range] if range.address == self.start => range.bytes,
+            [range] if range.address == self.start => command.bytes_of(range.observation),
             _ => None,
         }
     }
 
-    /// Writes it as a blob.
-    pub fn write<W: Write>(&self, values: &mut Values<W>) -> io::Result<()> {
+    /// Writes it as a blob. What the trace does not have is zero.
+    pub fn write<W: Write>(&self, command: &Command<'a>, values: &mut Values<W>) -> io::Result<()> {
         values.blob(self.end - self.start)?;
         let mut at = self.start;
         for range in self.ranges.iter().filter(|range| range.end() > self.start) {
@@ -75,8 +100,9 @@ impl<'r, 'a> Span<'r, 'a> {
                 at = range.address;
             }
             let Some(left) = range.end().checked_sub(at) else { continue };
-            match range.bytes {
-                Some(bytes) => values.bytes(&bytes[bytes.len() - left as usize..])?,
+            let bytes = command.bytes_of(range.observation);
+            match bytes.as_deref().and_then(|bytes| bytes.get(bytes.len() - left as usize..)) {
+                Some(bytes) => values.bytes(bytes)?,
                 None => values.zeros(left)?,
             }
             at = range.end();

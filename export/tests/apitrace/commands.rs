@@ -60,13 +60,17 @@ fn calls_come_in_the_order_of_effect_with_threads_as_they_come() {
         (1, "glShaderSource"),
         (0, "glGetString"),
         (1, "glBufferData"),
+        (1, "glBufferData"),
+        (0, "glDrawArrays"),
         (0, "eglSwapBuffers"),
         (0, "glDepthMask"),
         (0, "eglSwapBuffers"),
     ];
     assert_eq!(list, expected);
     assert!(file.calls.iter().all(|call| call.returned && !call.fake));
-    assert_eq!(summary, Summary { commands: 11, ..Summary::default() });
+    // Memory of the second draw: no array has the one piece, the other could not be read.
+    let expected = Summary { commands: 13, unexpressed: 1, missing: 1, ..Summary::default() };
+    assert_eq!(summary, expected);
 }
 
 #[test]
@@ -88,8 +92,10 @@ fn every_shape_of_value_is_what_the_description_says() {
     assert_eq!(*calls[6].arg("name"), named("GL_RENDERER", 0x1F01));
     assert_eq!(calls[6].result, Some(Value::Text("Mesa".to_owned())));
     assert_eq!(*calls[7].arg("size"), Value::Unsigned(20));
-    assert_eq!(*calls[7].arg("data"), Value::Blob([vec![1; 12], vec![2; 8]].concat()));
-    assert_eq!(*calls[9].arg("flag"), named("GL_TRUE", 1));
+    for data in &calls[7..9] {
+        assert_eq!(*data.arg("data"), Value::Blob([vec![1; 12], vec![2; 8]].concat()));
+    }
+    assert_eq!(*calls[11].arg("flag"), named("GL_TRUE", 1));
 }
 
 #[test]

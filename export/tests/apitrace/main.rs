@@ -10,4 +10,6 @@ mod describe;
 mod writer;
 
 mod commands;
+mod memory;
 mod reader;
+mod script;

@@ -1,0 +1,219 @@
+//! Memory that commands read through addresses: what calls bring it.
+
+use crate::commands::export;
+use crate::reader::{Call, Value};
+use crate::script::{NO_PARAM, Piece, Script};
+
+const ARRAY_BUFFER: u64 = 0x8892;
+const FLOAT: u64 = 0x1406;
+const UNSIGNED_BYTE: u64 = 0x1401;
+const TRIANGLES: u64 = 4;
+const TEXTURE0: u64 = 0x84C0;
+const VERTEX_ARRAY: u64 = 0x8074;
+const TEXTURE_COORD_ARRAY: u64 = 0x8078;
+
+/// Bytes that tell where they came from.
+fn bytes(from: u8, len: usize) -> Vec<u8> {
+    (0..len).map(|at| from.wrapping_add(at as u8)).collect()
+}
+
+fn piece(address: u64, bytes: &[u8]) -> Piece<'_> {
+    Piece { param: NO_PARAM, address, bytes }
+}
+
+fn calls(script: Script) -> Vec<Call> {
+    export(&script.file()).0.calls
+}
+
+/// Name and last argument of each call.
+fn last_args(calls: &[Call]) -> Vec<(&str, bool, &Value)> {
+    let last = |call: &Call| call.params.last().cloned().unwrap();
+    calls.iter().map(|call| (call.name.as_str(), call.fake, call.arg(&last(call)))).collect()
+}
+
+#[test]
+fn client_array_is_set_before_the_draw_with_what_it_reads() {
+    let mut script = Script::new();
+    let places = bytes(1, 24);
+    script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
+    script.call("glEnableVertexAttribArray", &[0]);
+    script.reading("glDrawArrays", &[TRIANGLES, 0, 3], &[piece(0x1000, &places)]);
+    let calls = calls(script);
+    let expected = [
+        ("glEnableVertexAttribArray", false, &Value::Unsigned(0)),
+        ("glVertexAttribPointer", true, &Value::Blob(places)),
+        ("glDrawArrays", false, &Value::Unsigned(3)),
+    ];
+    assert_eq!(last_args(&calls), expected);
+    assert_eq!(*calls[1].arg("size"), Value::Unsigned(2));
+}
+
+#[test]
+fn draw_that_begins_later_has_zeros_before_what_it_reads() {
+    let mut script = Script::new();
+    let places = bytes(1, 24);
+    script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
+    script.call("glEnableVertexAttribArray", &[0]);
+    script.reading("glDrawArrays", &[TRIANGLES, 4, 3], &[piece(0x1020, &places)]);
+    let blob = Value::Blob([vec![0; 32], places].concat());
+    assert_eq!(last_args(&calls(script))[1], ("glVertexAttribPointer", true, &blob));
+}
+
+#[test]
+fn interleaved_arrays_each_begin_at_their_own_address() {
+    let mut script = Script::new();
+    // Places and colours, the first of which is at index 1.
+    let vertices = bytes(1, 24);
+    script.call("glVertexAttribPointer", &[0, 2, FLOAT, 12, 0x1000]);
+    script.call("glVertexAttribPointer", &[1, 4, UNSIGNED_BYTE, 12, 0x1008]);
+    script.call("glEnableVertexAttribArray", &[0]);
+    script.call("glEnableVertexAttribArray", &[1]);
+    let indices = Piece { param: 3, address: 0x5000, bytes: &[1, 2, 1] };
+    let read = [indices, piece(0x100C, &vertices)];
+    script.reading("glDrawElements", &[TRIANGLES, 3, UNSIGNED_BYTE, 0x5000], &read);
+    let calls = calls(script);
+    let places = Value::Blob([vec![0; 12], vertices.clone()].concat());
+    let colours = Value::Blob([vec![0; 4], vertices].concat());
+    let expected = [
+        ("glVertexAttribPointer", true, &places),
+        ("glVertexAttribPointer", true, &colours),
+        ("glDrawElements", false, &Value::Blob(vec![1, 2, 1])),
+    ];
+    assert_eq!(last_args(&calls)[2..], expected);
+}
+
+#[test]
+fn arrays_far_apart_get_the_range_of_the_same_vertices() {
+    let mut script = Script::new();
+    // The memory of the second array lies between the first one's address and what is read of it.
+    let (places, colours) = (bytes(1, 24), bytes(100, 12));
+    script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
+    script.call("glVertexAttribPointer", &[1, 4, UNSIGNED_BYTE, 0, 0x0F00]);
+    script.call("glEnableVertexAttribArray", &[0]);
+    script.call("glEnableVertexAttribArray", &[1]);
+    let read = [piece(0x1100, &colours), piece(0x1400, &places)];
+    script.reading("glDrawElements", &[TRIANGLES, 3, UNSIGNED_BYTE, 0], &read);
+    let calls = calls(script);
+    let places = Value::Blob([vec![0; 0x400], places].concat());
+    let colours = Value::Blob([vec![0; 0x200], colours].concat());
+    let expected =
+        [("glVertexAttribPointer", true, &places), ("glVertexAttribPointer", true, &colours)];
+    assert_eq!(last_args(&calls)[2..4], expected);
+}
+
+#[test]
+fn instanced_array_begins_at_its_own_first_element() {
+    let mut script = Script::new();
+    let (places, offsets) = (bytes(1, 24), bytes(50, 8));
+    script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
+    script.call("glVertexAttribPointer", &[1, 2, FLOAT, 0, 0x2000]);
+    script.call("glVertexAttribDivisor", &[1, 1]);
+    script.call("glEnableVertexAttribArray", &[0]);
+    script.call("glEnableVertexAttribArray", &[1]);
+    let read = [piece(0x1010, &places), piece(0x2000, &offsets)];
+    script.reading("glDrawArrays", &[TRIANGLES, 2, 3], &read);
+    let calls = calls(script);
+    let places = Value::Blob([vec![0; 16], places].concat());
+    let offsets = Value::Blob(offsets);
+    let expected =
+        [("glVertexAttribPointer", true, &places), ("glVertexAttribPointer", true, &offsets)];
+    assert_eq!(last_args(&calls)[3..5], expected);
+}
+
+#[test]
+fn bound_buffer_is_put_back_after_the_arrays() {
+    let mut script = Script::new();
+    script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
+    script.call("glEnableVertexAttribArray", &[0]);
+    script.call("glBindBuffer", &[ARRAY_BUFFER, 7]);
+    script.reading("glDrawArrays", &[TRIANGLES, 0, 3], &[piece(0x1000, &[0; 24])]);
+    let calls = calls(script);
+    let blob = Value::Blob(vec![0; 24]);
+    let expected = [
+        ("glBindBuffer", false, &Value::Unsigned(7)),
+        ("glBindBuffer", true, &Value::Unsigned(0)),
+        ("glVertexAttribPointer", true, &blob),
+        ("glBindBuffer", true, &Value::Unsigned(7)),
+    ];
+    assert_eq!(last_args(&calls)[1..5], expected);
+}
+
+#[test]
+fn texture_coordinates_are_set_for_their_unit() {
+    let mut script = Script::new();
+    script.call("glVertexPointer", &[2, FLOAT, 0, 0x1000]);
+    script.call("glEnableClientState", &[VERTEX_ARRAY]);
+    script.call("glClientActiveTexture", &[TEXTURE0 + 1]);
+    script.call("glTexCoordPointer", &[2, FLOAT, 0, 0x2000]);
+    script.call("glEnableClientState", &[TEXTURE_COORD_ARRAY]);
+    script.call("glClientActiveTexture", &[TEXTURE0]);
+    let read = [piece(0x1000, &[1; 24]), piece(0x2000, &[2; 24])];
+    script.reading("glDrawArrays", &[TRIANGLES, 0, 3], &read);
+    let calls = calls(script);
+    let (places, coordinates) = (Value::Blob(vec![1; 24]), Value::Blob(vec![2; 24]));
+    let expected = [
+        ("glVertexPointer", true, &places),
+        ("glClientActiveTexture", true, &Value::Unsigned(TEXTURE0 + 1)),
+        ("glTexCoordPointer", true, &coordinates),
+        ("glClientActiveTexture", true, &Value::Unsigned(TEXTURE0)),
+    ];
+    assert_eq!(last_args(&calls)[4..8], expected);
+}
+
+#[test]
+fn array_in_a_buffer_and_disabled_array_are_left_alone() {
+    let mut script = Script::new();
+    script.call("glBindBuffer", &[ARRAY_BUFFER, 7]);
+    script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x10]);
+    script.call("glBindBuffer", &[ARRAY_BUFFER, 0]);
+    script.call("glVertexAttribPointer", &[1, 2, FLOAT, 0, 0x1000]);
+    script.call("glEnableVertexAttribArray", &[0]);
+    script.call("glEnableVertexAttribArray", &[1]);
+    script.call("glDisableVertexAttribArray", &[1]);
+    script.call("glDrawArrays", &[TRIANGLES, 0, 3]);
+    let calls = calls(script);
+    let pointers: Vec<_> = calls.iter().filter(|c| c.name == "glVertexAttribPointer").collect();
+    assert_eq!(pointers.len(), 1);
+    assert_eq!((pointers[0].fake, pointers[0].arg("pointer")), (false, &Value::Address(0x10)));
+}
+
+#[test]
+fn what_was_written_into_a_mapping_is_copied_there_first() {
+    let mut script = Script::new();
+    let (early, late) = (bytes(1, 16), bytes(99, 32));
+    script.call("glBindBuffer", &[ARRAY_BUFFER, 7]);
+    script.map(ARRAY_BUFFER, 64, 0x9000);
+    let flushed = [piece(0x9008, &early)];
+    script.reading("glFlushMappedBufferRange", &[ARRAY_BUFFER, 8, 16], &flushed);
+    script.reading("glUnmapBuffer", &[ARRAY_BUFFER], &[piece(0x9000, &late)]);
+    let calls = calls(script);
+    let names: Vec<_> = calls[2..].iter().map(|call| call.name.as_str()).collect();
+    assert_eq!(names, ["memcpy", "glFlushMappedBufferRange", "memcpy", "glUnmapBuffer"]);
+    for (call, address, bytes) in [(&calls[2], 0x9008, early), (&calls[4], 0x9000, late)] {
+        assert_eq!(*call.arg("dest"), Value::Address(address));
+        assert_eq!(*call.arg("n"), Value::Unsigned(bytes.len() as u64));
+        assert_eq!(*call.arg("src"), Value::Blob(bytes));
+    }
+}
+
+#[test]
+fn memory_of_no_mapping_is_not_written_to_but_counted() {
+    let mut script = Script::new();
+    script.call("glBindBuffer", &[ARRAY_BUFFER, 7]);
+    script.map(ARRAY_BUFFER, 64, 0x9000);
+    script.call("glUnmapBuffer", &[ARRAY_BUFFER]);
+    script.reading("glUnmapBuffer", &[ARRAY_BUFFER], &[piece(0x9000, &[1; 8])]);
+    let (file, summary) = export(&script.file());
+    assert!(file.calls.iter().all(|call| call.name != "memcpy"));
+    assert_eq!(summary.unexpressed, 1);
+}
+
+#[test]
+fn pixels_that_are_not_all_read_keep_their_places() {
+    let mut script = Script::new();
+    let rows = [[1u8; 8], [2; 8]];
+    let row = |at: usize| Piece { param: 2, address: 0x1010 + 32 * at as u64, bytes: &rows[at] };
+    script.reading("glTexImage2D", &[2, 2, 0x1000], &[row(0), row(1)]);
+    let blob = [&[0; 16][..], &rows[0], &[0; 24], &rows[1]].concat();
+    assert_eq!(last_args(&calls(script)), [("glTexImage2D", false, &Value::Blob(blob))]);
+}

@@ -1,0 +1,130 @@
+//! Traces of commands by name, with memory at addresses.
+
+use std::borrow::Cow;
+
+use gapii_protocol::atom::EFFECT;
+use gapii_protocol::trace::description::{Effect, Function, Kind, Observed, Param, Repr, Type};
+use gapii_protocol::trace::meta::EndReason;
+use gapii_protocol::trace::{Description, TraceHeader};
+
+use crate::describe::Payload;
+use crate::writer::Writer;
+
+/// A trace of one thread.
+pub struct Script {
+    writer: Writer,
+    thread: u32,
+    description: Description,
+}
+
+/// What a command reads, beyond its arguments.
+#[derive(Clone, Copy)]
+pub struct Piece<'a> {
+    /// Index of the parameter, or [`NO_PARAM`].
+    pub param: u8,
+    pub address: u64,
+    pub bytes: &'a [u8],
+}
+
+pub const NO_PARAM: u8 = 255;
+
+const INT: Type = Type { repr: Some(Repr::I32), kind: Kind::Number };
+const POINTER: Type = Type { repr: Some(Repr::Pointer), kind: Kind::Pointer };
+
+/// Commands with parameters that are `i32`, and `u64` addresses where the name ends in `*`.
+const COMMANDS: &[(&str, &[&str])] = &[
+    ("glBindBuffer", &["target", "buffer"]),
+    ("glBindVertexArray", &["array"]),
+    ("glClientActiveTexture", &["texture"]),
+    ("glDrawArrays", &["mode", "first", "count"]),
+    ("glDrawElements", &["mode", "count", "type", "indices*"]),
+    ("glEnableClientState", &["array"]),
+    ("glEnableVertexAttribArray", &["index"]),
+    ("glDisableVertexAttribArray", &["index"]),
+    ("glFlushMappedBufferRange", &["target", "offset", "length"]),
+    ("glMapBufferRange", &["target", "offset", "length", "access"]),
+    ("glTexCoordPointer", &["size", "type", "stride", "pointer*"]),
+    ("glTexImage2D", &["width", "height", "pixels*"]),
+    ("glUnmapBuffer", &["target"]),
+    ("glVertexAttribDivisor", &["index", "divisor"]),
+    ("glVertexAttribPointer", &["index", "size", "type", "stride", "pointer*"]),
+    ("glVertexPointer", &["size", "type", "stride", "pointer*"]),
+];
+
+impl Script {
+    pub fn new() -> Self {
+        let functions = COMMANDS.iter().enumerate().map(function).collect();
+        let description = Description::new(functions, Vec::new());
+        let header = TraceHeader {
+            description: Cow::Owned(description.clone()),
+            ..TraceHeader::new("test", [1; 16], 0, 0)
+        };
+        let mut writer = Writer::with_header(header.encode().unwrap());
+        let process = writer.process(1, "p");
+        let thread = writer.thread(process, 2, 1);
+        Self { writer, thread, description }
+    }
+
+    pub fn call(&mut self, name: &str, args: &[u64]) -> &mut Self {
+        self.reading(name, args, &[])
+    }
+
+    /// A command that reads memory.
+    pub fn reading(&mut self, name: &str, args: &[u64], pieces: &[Piece<'_>]) -> &mut Self {
+        let (id, payload) = self.enter(name, args);
+        let payload = pieces
+            .iter()
+            .fold(payload, |payload, piece| payload.range(piece.param, piece.address, piece.bytes));
+        self.writer.command(self.thread, id, None, &payload);
+        self
+    }
+
+    /// `glMapBufferRange`, which gave `address`.
+    pub fn map(&mut self, target: u64, length: u64, address: u64) -> &mut Self {
+        let (id, payload) = self.enter("glMapBufferRange", &[target, 0, length, 2]);
+        self.writer.enter(self.thread, id, 0, None, &payload);
+        let result = Payload::new().u64(address);
+        self.writer.leave(self.thread, id, EFFECT, None, &result);
+        self
+    }
+
+    pub fn file(mut self) -> Vec<u8> {
+        self.writer.end(EndReason::Exit, Vec::new());
+        self.writer.finish()
+    }
+
+    fn enter(&self, name: &str, args: &[u64]) -> (u16, Payload) {
+        let functions = self.description.functions();
+        let function = functions.iter().find(|function| function.name == name).unwrap();
+        assert_eq!(function.params.len(), args.len(), "{name}");
+        let params = function.params.iter().zip(args);
+        let payload = params.fold(Payload::new(), |payload, (param, arg)| match param.ty {
+            POINTER => payload.u64(*arg),
+            _ => payload.i32(*arg as i32),
+        });
+        (function.id, payload)
+    }
+}
+
+fn function((id, (name, params)): (usize, &(&str, &[&str]))) -> Function {
+    let mut offset = 0u32;
+    let params = params.iter().map(|name| {
+        let (ty, size) = if name.ends_with('*') { (POINTER, 8) } else { (INT, 4) };
+        let at = offset.next_multiple_of(size);
+        offset = at + size;
+        let name = name.trim_end_matches('*').to_owned();
+        Param { name, ty, offset: at, observed: Observed::No, element: None }
+    });
+    let params = params.collect();
+    let maps = *name == "glMapBufferRange";
+    Function {
+        id: id as u16,
+        name: (*name).to_owned(),
+        api: "gles".to_owned(),
+        params,
+        result: if maps { POINTER } else { Type::VOID },
+        fixed_len: offset,
+        effect: if maps { Effect::Leave } else { Effect::Enter },
+        leaves: maps,
+    }
+}
