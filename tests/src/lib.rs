@@ -19,6 +19,7 @@ pub mod gapii;
 pub mod kill;
 pub mod loading;
 pub mod order;
+pub mod pictures;
 pub mod process;
 pub mod programs;
 pub mod random;

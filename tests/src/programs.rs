@@ -32,6 +32,12 @@ pub fn plugin() -> PathBuf {
     compile("load_plugin.so", &source, &["-shared", "-fPIC"], LINKED, &[])
 }
 
+/// `presented.c` as a library to preload.
+pub fn presented() -> PathBuf {
+    let source = source_directory().join("presented.c");
+    compile("presented.so", &source, &["-shared", "-fPIC"], &["-ldl"], &[])
+}
+
 /// `load_linked.c` with the shim's archive in place of the libraries.
 pub fn static_program() -> PathBuf {
     let source = source_directory().join("load_linked.c");
