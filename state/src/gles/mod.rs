@@ -14,6 +14,8 @@ mod framebuffers;
 mod glsl;
 mod indices;
 mod maps;
+#[cfg(feature = "tools")]
+mod matrices;
 mod paths;
 mod pixels;
 mod programs;
@@ -39,6 +41,8 @@ pub use draws::{client_arrays, client_elements, elements, ranged_elements};
 #[cfg(feature = "tools")]
 pub use framebuffers::{attach_renderbuffer, attach_texture};
 pub use maps::{changed_maps, flushed_writes, map_buffer, mapped_writes, unmap_buffer};
+#[cfg(feature = "tools")]
+pub use matrices::*;
 pub use paths::{count_bits, path_names};
 pub use pixels::{pack, pack_within, texel_bytes, unpack_2d, unpack_3d, unpack_compressed};
 pub use programs::{

@@ -1,0 +1,318 @@
+//! Matrix stacks of OpenGL ES 1.1: the current matrix, and what is multiplied to it.
+//!
+//! Matrices are by columns, and are multiplied from the right, as OpenGL ES does.
+
+use crate::{Context, Memory, Thread, Values};
+
+pub type Matrix = [f32; 16];
+
+const IDENTITY: Matrix = [1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.];
+
+const GL_TEXTURE: u32 = 0x1702;
+const GL_PROJECTION: u32 = 0x1701;
+const GL_MATRIX_PALETTE_OES: u32 = 0x8840;
+/// The most matrices that a stack is given.
+const DEPTH_MAX: usize = 64;
+
+/// The current matrix becomes the one at an address.
+pub fn load_matrix<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    matrix: u64,
+    is_fixed: bool,
+) {
+    let loaded = matrix_at(memory, matrix, is_fixed);
+    change(thread, |_| loaded);
+}
+
+/// The current matrix times the one at an address.
+pub fn multiply_matrix<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    matrix: u64,
+    is_fixed: bool,
+) {
+    let right = matrix_at(memory, matrix, is_fixed);
+    change(thread, |current| product(current, &right));
+}
+
+pub fn load_identity<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+    change(thread, |_| IDENTITY);
+}
+
+pub fn push_matrix<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+    let Some(context) = &mut thread.context else { return };
+    let stack = current_stack(context);
+    let top = stack.last().copied().unwrap_or(IDENTITY);
+    if stack.is_empty() {
+        stack.push(top);
+    }
+    if stack.len() < DEPTH_MAX {
+        stack.push(top);
+    }
+}
+
+pub fn pop_matrix<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+    let Some(context) = &mut thread.context else { return };
+    let stack = current_stack(context);
+    if stack.len() > 1 {
+        stack.pop();
+    }
+}
+
+/// `angle` is in degrees.
+pub fn rotate_matrix<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    angle: f64,
+    x: f64,
+    y: f64,
+    z: f64,
+) {
+    let right = rotation(angle, [x, y, z]);
+    change(thread, |current| product(current, &right));
+}
+
+pub fn scale_matrix<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, x: f64, y: f64, z: f64) {
+    let right = rows([[x, 0., 0., 0.], [0., y, 0., 0.], [0., 0., z, 0.], [0., 0., 0., 1.]]);
+    change(thread, |current| product(current, &right));
+}
+
+pub fn translate_matrix<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    x: f64,
+    y: f64,
+    z: f64,
+) {
+    let right = rows([[1., 0., 0., x], [0., 1., 0., y], [0., 0., 1., z], [0., 0., 0., 1.]]);
+    change(thread, |current| product(current, &right));
+}
+
+/// A perspective; nothing where the volume is empty, which OpenGL ES refuses.
+pub fn multiply_frustum<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    left: f64,
+    right: f64,
+    bottom: f64,
+    top: f64,
+    near: f64,
+    far: f64,
+) {
+    let (width, height, depth) = (right - left, top - bottom, far - near);
+    if near <= 0. || far <= 0. || width == 0. || height == 0. || depth == 0. {
+        return;
+    }
+    let perspective = rows([
+        [2. * near / width, 0., (right + left) / width, 0.],
+        [0., 2. * near / height, (top + bottom) / height, 0.],
+        [0., 0., -(far + near) / depth, -2. * far * near / depth],
+        [0., 0., -1., 0.],
+    ]);
+    change(thread, |current| product(current, &perspective));
+}
+
+/// A parallel projection; nothing where the volume is empty, which OpenGL ES refuses.
+pub fn multiply_ortho<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    left: f64,
+    right: f64,
+    bottom: f64,
+    top: f64,
+    near: f64,
+    far: f64,
+) {
+    let (width, height, depth) = (right - left, top - bottom, far - near);
+    if width == 0. || height == 0. || depth == 0. {
+        return;
+    }
+    let parallel = rows([
+        [2. / width, 0., 0., -(right + left) / width],
+        [0., 2. / height, 0., -(top + bottom) / height],
+        [0., 0., -2. / depth, -(far + near) / depth],
+        [0., 0., 0., 1.],
+    ]);
+    change(thread, |current| product(current, &parallel));
+}
+
+/// The current matrix of the palette becomes that of the model view.
+pub fn load_palette_from_modelview<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+    let Some(context) = &mut thread.context else { return };
+    let top = context.modelview.matrices.last().copied().unwrap_or(IDENTITY);
+    let index = context.palette_matrix;
+    context.palette_matrices.entry(index).or_default().matrices = vec![top];
+}
+
+fn change(thread: &mut Thread, make: impl FnOnce(&Matrix) -> Matrix) {
+    let Some(context) = &mut thread.context else { return };
+    let stack = current_stack(context);
+    match stack.last_mut() {
+        Some(top) => *top = make(top),
+        None => stack.push(make(&IDENTITY)),
+    }
+}
+
+/// The stack that `glMatrixMode` chose.
+fn current_stack(context: &mut Context) -> &mut Vec<Matrix> {
+    let stack = match context.matrix_mode {
+        GL_PROJECTION => &mut context.projection,
+        GL_TEXTURE => context.texture_matrices.entry(context.active_texture).or_default(),
+        GL_MATRIX_PALETTE_OES => {
+            context.palette_matrices.entry(context.palette_matrix).or_default()
+        }
+        _ => &mut context.modelview,
+    };
+    &mut stack.matrices
+}
+
+fn matrix_at<M: Memory + ?Sized>(memory: &M, address: u64, is_fixed: bool) -> Matrix {
+    std::array::from_fn(|at| {
+        if is_fixed {
+            (f64::from(memory.element::<i32>(address, at as i64)) / 65536.) as f32
+        } else {
+            memory.element::<f32>(address, at as i64)
+        }
+    })
+}
+
+fn rows(rows: [[f64; 4]; 4]) -> Matrix {
+    std::array::from_fn(|at| rows[at % 4][at / 4] as f32)
+}
+
+fn product(left: &Matrix, right: &Matrix) -> Matrix {
+    std::array::from_fn(|at| {
+        let (row, column) = (at % 4, at / 4);
+        (0..4).map(|k| left[row + 4 * k] * right[4 * column + k]).sum()
+    })
+}
+
+/// The identity where there is no axis.
+fn rotation(degrees: f64, axis: [f64; 3]) -> Matrix {
+    let length = axis.iter().map(|part| part * part).sum::<f64>().sqrt();
+    if length == 0. {
+        return IDENTITY;
+    }
+    let [x, y, z] = axis.map(|part| part / length);
+    let (sine, cosine) = degrees.to_radians().sin_cos();
+    let rest = 1. - cosine;
+    rows([
+        [x * x * rest + cosine, x * y * rest - z * sine, x * z * rest + y * sine, 0.],
+        [y * x * rest + z * sine, y * y * rest + cosine, y * z * rest - x * sine, 0.],
+        [x * z * rest - y * sine, y * z * rest + x * sine, z * z * rest + cosine, 0.],
+        [0., 0., 0., 1.],
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::memory::tests::Bytes;
+    use crate::{Group, Nothing, Process};
+
+    fn thread() -> Thread {
+        let mut thread = Thread::new(Arc::<Process>::default(), 1);
+        thread.context = Some(Box::new(Context::new(1, Arc::<Group>::default(), (1, 1))));
+        thread
+    }
+
+    fn top(thread: &mut Thread) -> Matrix {
+        let stack = current_stack(thread.context.as_mut().unwrap());
+        stack.last().copied().unwrap_or(IDENTITY)
+    }
+
+    /// Where a point goes.
+    fn check(change: impl FnOnce(&mut Thread), point: [f32; 4], expected: [f32; 4]) {
+        let mut thread = thread();
+        change(&mut thread);
+        let matrix = top(&mut thread);
+        let moved: [f32; 4] =
+            std::array::from_fn(|row| (0..4).map(|k| matrix[row + 4 * k] * point[k]).sum());
+        let is_near = moved.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5);
+        assert!(is_near, "{moved:?} is not {expected:?}");
+    }
+
+    #[test]
+    fn point_goes_where_opengl_es_moves_it() {
+        let point = [1., 2., 3., 1.];
+        check(|_| (), point, point);
+        check(|it| translate_matrix(it, &Nothing, 5., 6., 7.), point, [6., 8., 10., 1.]);
+        check(|it| scale_matrix(it, &Nothing, 2., 3., 4.), point, [2., 6., 12., 1.]);
+        check(|it| rotate_matrix(it, &Nothing, 90., 0., 0., 2.), point, [-2., 1., 3., 1.]);
+        check(|it| rotate_matrix(it, &Nothing, 90., 1., 0., 0.), point, [1., -3., 2., 1.]);
+        check(|it| rotate_matrix(it, &Nothing, 90., 0., 0., 0.), point, point);
+        check(|it| multiply_ortho(it, &Nothing, 0., 2., 0., 4., -1., 1.), point, [0., 0., -3., 1.]);
+        check(
+            |it| multiply_frustum(it, &Nothing, -1., 1., -1., 1., 1., 3.),
+            point,
+            [1., 2., -9., -3.],
+        );
+        check(|it| multiply_frustum(it, &Nothing, -1., 1., -1., 1., 0., 3.), point, point);
+        check(|it| multiply_ortho(it, &Nothing, 1., 1., 0., 4., -1., 1.), point, point);
+    }
+
+    #[test]
+    fn last_change_is_applied_first() {
+        let change = |thread: &mut Thread| {
+            translate_matrix(thread, &Nothing, 10., 0., 0.);
+            scale_matrix(thread, &Nothing, 2., 2., 2.);
+        };
+        check(change, [1., 1., 1., 1.], [12., 2., 2., 1.]);
+    }
+
+    #[test]
+    fn popped_matrix_is_the_one_that_was_pushed() {
+        let mut thread = thread();
+        translate_matrix(&mut thread, &Nothing, 1., 0., 0.);
+        let before = top(&mut thread);
+        push_matrix(&mut thread, &Nothing);
+        load_identity(&mut thread, &Nothing);
+        assert_eq!(top(&mut thread), IDENTITY);
+        pop_matrix(&mut thread, &Nothing);
+        assert_eq!(top(&mut thread), before);
+        pop_matrix(&mut thread, &Nothing);
+        assert_eq!(top(&mut thread), before);
+        for _ in 0..2 * DEPTH_MAX {
+            push_matrix(&mut thread, &Nothing);
+        }
+        assert_eq!(current_stack(thread.context.as_mut().unwrap()).len(), DEPTH_MAX);
+    }
+
+    #[test]
+    fn each_mode_has_a_stack_of_its_own() {
+        let mut thread = thread();
+        scale_matrix(&mut thread, &Nothing, 2., 2., 2.);
+        for mode in [GL_PROJECTION, GL_TEXTURE, GL_MATRIX_PALETTE_OES] {
+            thread.context.as_mut().unwrap().matrix_mode = mode;
+            assert_eq!(top(&mut thread), IDENTITY);
+        }
+        load_palette_from_modelview(&mut thread, &Nothing);
+        assert_eq!(top(&mut thread)[0], 2.);
+    }
+
+    #[test]
+    fn matrix_is_loaded_from_floats_and_from_numbers_of_16_bits_after_the_point() {
+        let floats = IDENTITY.iter().flat_map(|value| (value * 1.5).to_le_bytes()).collect();
+        let fixed = IDENTITY.iter().flat_map(|value| ((value * 98304.) as i32).to_le_bytes());
+        for (memory, is_fixed) in
+            [(Bytes(0x1000, floats), false), (Bytes(0x1000, fixed.collect()), true)]
+        {
+            let mut thread = thread();
+            load_matrix(&mut thread, &memory, 0x1000, is_fixed);
+            assert_eq!(top(&mut thread), IDENTITY.map(|value| value * 1.5));
+            multiply_matrix(&mut thread, &memory, 0x1000, is_fixed);
+            assert_eq!(top(&mut thread)[0], 2.25);
+        }
+    }
+
+    #[test]
+    fn thread_without_a_context_has_no_matrices() {
+        let mut thread = Thread::new(Arc::<Process>::default(), 1);
+        load_identity(&mut thread, &Nothing);
+        push_matrix(&mut thread, &Nothing);
+        assert!(thread.context.is_none());
+    }
+}
