@@ -27,6 +27,9 @@ pub const GAP: u16 = 0xFF04;
 pub const CAPTURE_END: u16 = 0xFF05;
 /// Shim: a piece of a blob. `total u64, offset u64, bytes`.
 pub const BLOB: u16 = 0xFF06;
+/// Shim: what the driver said of a context, behind the [`CONTEXT`] that names it. `context u64,
+/// major u16, minor u16, numbers u16, extensions_len u16, numbers [i32], extensions`.
+pub const LIMITS: u16 = 0xFF07;
 
 /// Daemon: first record of a block. `number u64, first_seq u64, start_ns u64`.
 pub const BLOCK: u16 = 0xFF10;

@@ -241,6 +241,7 @@ impl Assembler {
             thread: held.thread,
             tid: thread.map_or(0, |thread| thread.tid),
             context: held.context,
+            limits: self.tracker.limits(held.process, held.context),
             frame: held.frame,
             enter_stamp: held.enter_stamp,
             leave_stamp: held.leave_stamp,

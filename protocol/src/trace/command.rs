@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::blobs::{BlobSource, slots};
 use super::description::{Description, Function, Kind};
+use super::tracker::ContextLimits;
 use super::value::{Arg, Args, Observation, Range, Ranges, Value, result_text};
 
 /// A command, borrowed from the reader until its next one.
@@ -21,6 +22,8 @@ pub struct Command<'a> {
     pub tid: u32,
     /// Handle of the context that was current when the command was entered, or 0.
     pub context: u64,
+    /// What the driver said of that context.
+    pub limits: Option<&'a ContextLimits>,
     /// Frames of its process that had ended when it took effect.
     pub frame: u64,
     /// `None` where the enter record is not in what was read.

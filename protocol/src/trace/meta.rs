@@ -111,6 +111,19 @@ pub struct Context {
     pub client_version: u32,
 }
 
+/// What the driver said of a context when it first became current.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits<'a> {
+    pub context: u64,
+    /// Client version: major, minor.
+    pub version: (u16, u16),
+    /// Numbers of compressed texture formats, program binary formats, shader binary formats and
+    /// vertex attributes, each `i32`.
+    pub numbers: &'a [u8],
+    /// Those that recording depends on, with spaces between them.
+    pub extensions: &'a [u8],
+}
+
 /// A piece of a blob: memory that records from here on refer to by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Blob<'a> {
@@ -156,6 +169,7 @@ pub enum Meta<'a> {
     Gap(Gap),
     CaptureEnd(CaptureEnd),
     Blob(Blob<'a>),
+    Limits(Limits<'a>),
     /// Of a later version; to be passed over.
     Unknown(u16),
 }
@@ -298,6 +312,7 @@ impl<'a> Meta<'a> {
             atom::GAP => fields(60)?.gap(),
             atom::CAPTURE_END => fields(16)?.capture_end(),
             atom::BLOB => fields(16)?.blob(),
+            atom::LIMITS => fields(16)?.limits()?,
             unknown => Self::Unknown(unknown),
         })
     }
@@ -308,6 +323,10 @@ impl<'a> Meta<'a> {
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
+    fn u16_at(self, at: usize) -> u16 {
+        u16::from_le_bytes(std::array::from_fn(|i| self.0[at + i]))
+    }
+
     fn u32_at(self, at: usize) -> u32 {
         u32::from_le_bytes(std::array::from_fn(|i| self.0[at + i]))
     }
@@ -379,6 +398,18 @@ impl<'a> Fields<'a> {
         Meta::Blob(Blob { total, offset, bytes: &self.0[16..] })
     }
 
+    fn limits(self) -> Result<Meta<'a>, MetaError> {
+        let numbers_end = 16 + usize::from(self.u16_at(12)) * 4;
+        let end = numbers_end + usize::from(self.u16_at(14));
+        let short = MetaError::Short { id: atom::LIMITS, len: self.0.len(), needed: end as u64 };
+        Ok(Meta::Limits(Limits {
+            context: self.u64_at(0),
+            version: (self.u16_at(8), self.u16_at(10)),
+            numbers: self.0.get(16..numbers_end).ok_or(short.clone())?,
+            extensions: self.0.get(numbers_end..end).ok_or(short)?,
+        }))
+    }
+
     fn gap(self) -> Meta<'a> {
         Meta::Gap(Gap {
             records: self.u64_at(0),
@@ -415,5 +446,28 @@ impl Payload {
         let header = Header::new(self.id, 0, len);
         out[self.start..self.start + 8].copy_from_slice(&header.0.to_le_bytes());
         out.resize(self.start + header.span_untrusted() as usize, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_end_where_their_counts_say() {
+        let mut payload = [7u64.to_le_bytes().as_slice(), &[3, 0, 2, 0, 2, 0, 4, 0]].concat();
+        payload.extend_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
+        payload.extend_from_slice(b"GL_A and what a later version appends");
+        let expected = Limits {
+            context: 7,
+            version: (3, 2),
+            numbers: &[1, 0, 0, 0, 2, 0, 0, 0],
+            extensions: b"GL_A",
+        };
+        assert_eq!(Meta::decode(atom::LIMITS, &payload), Ok(Meta::Limits(expected)));
+        for len in 0..28 {
+            let short = Meta::decode(atom::LIMITS, &payload[..len]);
+            assert!(matches!(short, Err(MetaError::Short { .. })), "{len} bytes");
+        }
     }
 }

@@ -3,13 +3,17 @@
 //!
 //! Knows no descriptions and keeps no payloads.
 
-use super::meta::{Block, End, Meta, MetaError, Process, Thread, ThreadState};
+use std::collections::BTreeMap;
+
+use super::meta::{Block, End, Limits, Meta, MetaError, Process, Thread, ThreadState};
 use crate::atom::{EFFECT, FRAME_END, Header};
 
 /// Most processes of a trace.
 pub const PROCESSES_MAX: u32 = 1 << 16;
 /// Most threads of a trace, all processes together.
 pub const THREADS_MAX: u32 = 1 << 18;
+/// Most contexts whose limits are kept, all processes together; of more, the first ones.
+const CONTEXTS_MAX: usize = 1 << 12;
 
 /// State while the records of a stream go by.
 #[derive(Default)]
@@ -21,6 +25,41 @@ pub struct Tracker {
     seq: u64,
     block: Option<Block>,
     end: Option<End>,
+    /// By index of the process and handle.
+    limits: BTreeMap<(u32, u64), ContextLimits>,
+}
+
+/// What the driver said of a context.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ContextLimits {
+    /// Client version: major, minor.
+    pub version: (u16, u16),
+    pub compressed_texture_formats: i32,
+    pub program_binary_formats: i32,
+    pub shader_binary_formats: i32,
+    /// 0 where there are none.
+    pub vertex_attribs: i32,
+    /// Those that recording depends on, with spaces between them.
+    pub extensions: String,
+}
+
+impl ContextLimits {
+    /// Numbers that an older writer did not know are 0.
+    fn of(limits: &Limits<'_>) -> Self {
+        let mut numbers = limits
+            .numbers
+            .chunks_exact(4)
+            .map(|number| number.first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes)));
+        let mut next = || numbers.next().unwrap_or(0);
+        Self {
+            version: limits.version,
+            compressed_texture_formats: next(),
+            program_binary_formats: next(),
+            shader_binary_formats: next(),
+            vertex_attribs: next(),
+            extensions: String::from_utf8_lossy(limits.extensions).into_owned(),
+        }
+    }
 }
 
 /// A process as of the last record.
@@ -147,6 +186,14 @@ impl Tracker {
                 (thread.context, thread.api) = (context.context, context.api);
                 thread.stamp = stamp.unwrap_or(thread.stamp);
             }
+            Meta::Limits(limits) => {
+                let thread = self.current_mut(id)?;
+                thread.stamp = stamp.unwrap_or(thread.stamp);
+                let key = (thread.process, limits.context);
+                if self.limits.len() < CONTEXTS_MAX || self.limits.contains_key(&key) {
+                    self.limits.insert(key, ContextLimits::of(limits));
+                }
+            }
             Meta::Blob(_) | Meta::Gap(_) | Meta::CaptureEnd(_) => {
                 let thread = self.current_mut(id)?;
                 thread.stamp = stamp.unwrap_or(thread.stamp);
@@ -182,6 +229,11 @@ impl Tracker {
 
     pub fn process_at(&self, process: u32) -> Option<&ProcessTrack> {
         self.processes.get(process as usize).filter(|process| process.known)
+    }
+
+    /// What the driver said of a context of a process, if that was in what was read.
+    pub fn limits(&self, process: u32, context: u64) -> Option<&ContextLimits> {
+        self.limits.get(&(process, context))
     }
 
     /// Processes seen so far, with their indices.
