@@ -62,8 +62,12 @@ pub fn compile(sources: &Sources, apis: &[Api<'_>]) -> Result<Program, Report> {
         functions: Vec::new(),
         depth: 0,
         sink,
+        undescribed: Vec::new(),
     };
     checker.program(&files);
+    if checker.sink.is_empty() {
+        checker.sink.extend(checker.undescribed);
+    }
     if checker.sink.is_empty() {
         Ok(checker.program)
     } else {
@@ -79,6 +83,9 @@ struct Checker<'a> {
     /// Of functions that are being checked because others call them.
     depth: u32,
     sink: Sink,
+    /// Commands that need a description. Not a word of them while there are other mistakes: the
+    /// description may be among what could not be read.
+    undescribed: Vec<Diagnostic>,
 }
 
 impl<'a> Checker<'a> {
@@ -116,7 +123,7 @@ impl<'a> Checker<'a> {
         let known = self.names.apis.iter().map(|api| api.name);
         let is_known = known.clone().any(|name| name == file.api.text);
         if !is_known && !file.api.text.is_empty() {
-            let help = format!("there are {}", known.collect::<Vec<_>>().join(", "));
+            let help = format!("APIs are {}", known.collect::<Vec<_>>().join(", "));
             let message = format!("no API `{}`", file.api.text);
             self.report(Diagnostic::at(file.api.span, message).help(help));
         }

@@ -341,7 +341,7 @@ fn mark(statement: &mut Stmt, locals: &mut [Local], used: &BTreeSet<LocalId>, pr
 }
 
 /// Whether evaluating changes what the shim keeps.
-fn acts(expr: &Expr, program: &Program) -> bool {
+pub(super) fn acts(expr: &Expr, program: &Program) -> bool {
     let own = expr.kind.is_action(program) && untracked(expr, program, &[]).is_none();
     let mut found = own;
     children(&expr.kind, &mut |inner| found = found || acts(inner, program));

@@ -122,12 +122,18 @@ impl<'c, 'a> Body<'c, 'a> {
             let what = if is_param { "parameter" } else { "variable" };
             self.mistake(name.span, format!("there is a {what} `{}` already", name.text));
         }
-        let id = LocalId(self.locals.len());
-        self.locals.push(Local { name: name.text.clone(), ty, tools_only });
-        self.local_parts.push(self.part);
+        let id = self.new_local(name.text.clone(), ty, tools_only);
         if let Some(scope) = self.scopes.last_mut() {
             scope.push((name.text.clone(), id));
         }
+        id
+    }
+
+    /// A variable that no name finds.
+    pub fn new_local(&mut self, name: String, ty: Type, tools_only: bool) -> LocalId {
+        let id = LocalId(self.locals.len());
+        self.locals.push(Local { name, ty, tools_only });
+        self.local_parts.push(self.part);
         id
     }
 

@@ -155,25 +155,25 @@ impl<'a> Checker<'a> {
             leave: Block::default(),
             span: descriptions.get(command.name.as_str()).map(|described| described.span),
         };
-        let names = by.unwrap_or(command).params.iter().map(|param| param.name.clone()).collect();
         let no_body = ast::Block { statements: Vec::new(), span: Span::default() };
         let body = described.and_then(|described| described.body).unwrap_or(&no_body);
-        self.body(command, names, body, &mut typed);
+        self.body(command, by.unwrap_or(command), body, &mut typed);
         typed
     }
 
     fn body(
         &mut self,
         command: &registry::Command,
-        names: Vec<String>,
+        by: &registry::Command,
         written: &ast::Block,
         typed: &mut Command,
     ) {
+        let names: Vec<String> = by.params.iter().map(|param| param.name.clone()).collect();
         let mut mentions = Mentions::default();
         mentions.block(written, &names);
         let by_registry = self.slots_of_registry(command, &mentions);
         let subject = Subject {
-            name: command.name.clone(),
+            name: by.name.clone(),
             names,
             params: std::mem::take(&mut typed.params),
             result: typed.result.ty.clone(),
@@ -263,11 +263,10 @@ impl<'a> Checker<'a> {
             let message = format!("when does {} take effect?", command.name);
             let help = "what creates, acquires or waits takes effect at leave: say `@effect(leave)` \
                         or another";
-            let mistake = match span {
-                Some(span) => Diagnostic::at(span, message),
-                None => Diagnostic::without_place(message),
-            };
-            self.report(mistake.help(help));
+            match span {
+                Some(span) => self.report(Diagnostic::at(span, message).help(help)),
+                None => self.undescribed.push(Diagnostic::without_place(message).help(help)),
+            }
         }
     }
 

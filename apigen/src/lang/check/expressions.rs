@@ -173,8 +173,7 @@ impl Body<'_, '_> {
     fn result(&mut self, span: Span) -> Option<(ExprKind, Type)> {
         let subject = self.subject.as_ref()?;
         let Some(ty) = subject.result.clone() else {
-            let message = format!("{} has no result", subject.name);
-            self.mistake(span, message);
+            self.mistake(span, "the command has no result");
             return None;
         };
         if self.part == Part::Enter {

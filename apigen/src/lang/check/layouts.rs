@@ -41,7 +41,8 @@ impl Checker<'_> {
             self.mistake(name.span, "a layout needs a field");
         }
         let has_chain = typed.iter().any(|field| matches!(field.kind, LayoutFieldKind::Chain));
-        if has_chain && self.program[id].stype.is_none() {
+        let is_told = fields.first().is_some_and(|first| first.value.is_some());
+        if has_chain && !is_told {
             let help = "say `stype: u32 = …;` first: the next struct is told by its first field";
             let message = "a layout with a chain needs a first field with a value";
             self.report(Diagnostic::at(name.span, message).help(help));

@@ -155,7 +155,7 @@ pub(super) fn nearest<'c>(
 ) -> Option<&'c str> {
     let most = (name.len() / 3).min(4);
     candidates
-        .filter(|candidate| candidate.len().abs_diff(name.len()) <= most)
+        .filter(|candidate| *candidate != name && candidate.len().abs_diff(name.len()) <= most)
         .map(|candidate| (distance(name, candidate), candidate))
         .filter(|(distance, _)| *distance <= most)
         .min()

@@ -3,7 +3,9 @@
 use super::super::ast::{self, StmtKind as Written};
 use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
-use super::super::typed::{Arm, Block, Direction, Expr, Extent, Place, Stmt, StmtKind, Type};
+use super::super::typed::{
+    Arm, Block, Direction, Expr, ExprKind, Extent, Place, Stmt, StmtKind, Type,
+};
 use super::analysis;
 use super::body::{Body, Part};
 
@@ -57,7 +59,34 @@ impl Body<'_, '_> {
 
     fn statement(&mut self, statement: &ast::Stmt, into: &mut Vec<Stmt>) {
         if let Some((kind, tools_only)) = self.statement_kind(statement) {
-            into.push(Stmt { kind, tools_only, span: statement.span });
+            let mut typed = Stmt { kind, tools_only, span: statement.span };
+            if tools_only {
+                self.keep_actions(&mut typed, into);
+            }
+            into.push(typed);
+        }
+    }
+
+    /// What a statement of the tools does to what the shim keeps becomes a statement of its own.
+    fn keep_actions(&mut self, statement: &mut Stmt, into: &mut Vec<Stmt>) {
+        let mut values: Vec<&mut Expr> = Vec::new();
+        match &mut statement.kind {
+            StmtKind::Assign(_, value) => values.push(value),
+            StmtKind::Act(expr) => match &mut expr.kind {
+                ExprKind::Push(_, value) => values.push(value),
+                ExprKind::CallExtern(_, arguments) => values.extend(arguments),
+                _ => {}
+            },
+            _ => {}
+        }
+        for value in values {
+            if analysis::acts(value, &self.checker.program) {
+                let id = self.new_local("kept".to_owned(), value.ty.clone(), false);
+                let (ty, span) = (value.ty.clone(), value.span);
+                let local = Expr { kind: ExprKind::Local(id), ty, span };
+                let kind = StmtKind::Let(id, std::mem::replace(value, local));
+                into.push(Stmt { kind, tools_only: false, span });
+            }
         }
     }
 
@@ -169,7 +198,6 @@ impl Body<'_, '_> {
 
     /// An expression as a statement: it must do something.
     fn act(&mut self, expr: &ast::Expr) -> Typed {
-        use super::super::typed::ExprKind;
         let span = expr.span;
         let expr = self.infer(expr)?;
         if !expr.kind.is_action(&self.checker.program) {
@@ -185,16 +213,9 @@ impl Body<'_, '_> {
                 self.require_tracked_change(place, None, span);
                 !place.tracked
             }
-            ExprKind::Create(object, name)
-            | ExprKind::Bind(object, name)
-            | ExprKind::Delete(object, name) => {
-                let tracked = self.checker.program[*object].tracked;
-                if tracked {
-                    self.require_tracked(name, "what the shim keeps");
-                    self.require_unconditional_tracking(span);
-                }
-                !tracked
-            }
+            ExprKind::Create(object, _)
+            | ExprKind::Bind(object, _)
+            | ExprKind::Delete(object, _) => !self.checker.program[*object].tracked,
             ExprKind::CallExtern(function, arguments) => {
                 let tools_only = self.checker.program[*function].tools_only;
                 if !tools_only {
@@ -274,7 +295,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn require_tracked(&mut self, expr: &Expr, what: &str) {
+    pub fn require_tracked(&mut self, expr: &Expr, what: &str) {
         if let Some(name) = self.untracked(expr) {
             let message = format!("{what} depends on `{name}`, which is not tracked");
             let help = "the shim does not have it: mark the field `@tracked`";

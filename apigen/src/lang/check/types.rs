@@ -134,7 +134,7 @@ impl Program {
             Type::Array(..) => "an array".to_owned(),
             Type::List(_) => "a list".to_owned(),
             Type::Map(..) => "a map".to_owned(),
-            Type::Optional(inner) => format!("an optional: {} or none", self.name_of_type(inner)),
+            Type::Optional(inner) => format!("{} or none", self.name_of_type(inner)),
             Type::Ref(object) => format!("a ref {}", self[*object].name),
             Type::Struct(id) => format!("a {}", self[*id].name),
             Type::Enum(id) => format!("a {}", self[*id].name),
