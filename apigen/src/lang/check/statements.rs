@@ -81,7 +81,8 @@ impl Body<'_, '_> {
         }
         for value in values {
             if analysis::acts(value, &self.checker.program) {
-                let id = self.new_local("kept".to_owned(), value.ty.clone(), false);
+                let name = format!("kept_{}", self.locals.len());
+                let id = self.new_local(name, value.ty.clone(), false);
                 let (ty, span) = (value.ty.clone(), value.span);
                 let local = Expr { kind: ExprKind::Local(id), ty, span };
                 let kind = StmtKind::Let(id, std::mem::replace(value, local));
