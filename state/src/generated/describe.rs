@@ -144,6 +144,7 @@ impl Describe for Buffer {
                 Value::Bits { group: "BufferStorageMask", value: self.storage_flags as u64 },
             ),
             ("is_index_source", self.is_index_source.describe()),
+            ("is_the_drivers", self.is_the_drivers.describe()),
             ("contents", Value::Bytes(self.contents.clone())),
             ("mapping", self.mapping.describe()),
             ("label", self.label.describe()),

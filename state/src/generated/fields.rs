@@ -888,6 +888,8 @@ pub struct Buffer {
     pub storage_flags: u32,
     /// Its contents are kept, because draws may take their indices from it.
     pub is_index_source: bool,
+    /// It is or was bound where the driver writes: its contents can't be known.
+    pub is_the_drivers: bool,
     /// Bytes of an index source; empty if they are not known.
     pub contents: Vec<u8>,
     pub mapping: Mapping,
@@ -905,6 +907,7 @@ impl Default for Buffer {
             #[cfg(feature = "tools")]
             storage_flags: 0,
             is_index_source: false,
+            is_the_drivers: false,
             contents: Vec::new(),
             mapping: Mapping::default(),
             #[cfg(feature = "tools")]

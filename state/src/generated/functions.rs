@@ -12,25 +12,24 @@ use crate::{At, Ref, number};
 /// Bytes behind the pointer to a native window or pixmap: X11 passes its name by address, the
 /// others an object of their own.
 pub fn native_bytes(process: &ProcessState, display: u64) -> i64 {
-    (if (i64::from(
-        process.displays.get(process.displays.find(display)).map_or(0, |it| it.platform),
-    ) == EGL_PLATFORM_X11_KHR)
+    if i64::from(process.displays.get(process.displays.find(display)).map_or(0, |it| it.platform))
+        == EGL_PLATFORM_X11_KHR
     {
         8
     } else {
-        (if (i64::from(
+        if i64::from(
             process.displays.get(process.displays.find(display)).map_or(0, |it| it.platform),
-        ) == EGL_PLATFORM_XCB_EXT)
+        ) == EGL_PLATFORM_XCB_EXT
         {
             4
         } else {
             0
-        })
-    })
+        }
+    }
 }
 
 pub fn is_buffer_target(target: u32) -> bool {
-    (match i64::from(target) {
+    match i64::from(target) {
         GL_ARRAY_BUFFER | GL_ELEMENT_ARRAY_BUFFER => true,
         GL_PIXEL_PACK_BUFFER
         | GL_PIXEL_UNPACK_BUFFER
@@ -44,34 +43,34 @@ pub fn is_buffer_target(target: u32) -> bool {
         | GL_DISPATCH_INDIRECT_BUFFER
         | GL_TEXTURE_BUFFER => true,
         _ => false,
-    })
+    }
 }
 
 pub fn is_buffer_usage(usage: u32) -> bool {
-    (match i64::from(usage) {
+    match i64::from(usage) {
         GL_STREAM_DRAW | GL_STREAM_READ | GL_STREAM_COPY | GL_STATIC_DRAW | GL_STATIC_READ
         | GL_STATIC_COPY | GL_DYNAMIC_DRAW | GL_DYNAMIC_READ | GL_DYNAMIC_COPY => true,
         _ => false,
-    })
+    }
 }
 
 /// Formats of a list, whose length is a limit.
 pub fn format_list(context: &Context, pname: u32) -> i64 {
-    (match i64::from(pname) {
+    match i64::from(pname) {
         GL_COMPRESSED_TEXTURE_FORMATS => i64::from(context.limits.compressed_texture_formats),
         GL_PROGRAM_BINARY_FORMATS => i64::from(context.limits.program_binary_formats),
         GL_SHADER_BINARY_FORMATS => i64::from(context.limits.shader_binary_formats),
         _ => 0,
-    })
+    }
 }
 
 /// A target (16 bits) and a sized format (16 bits) as one number.
 pub fn format_key(target: u32, format: u32) -> i64 {
-    (number::shl(i64::from(target), 32) | i64::from(format))
+    number::shl(i64::from(target), 32) | i64::from(format)
 }
 
 pub fn draws_something(mode: u32) -> bool {
-    (match i64::from(mode) {
+    match i64::from(mode) {
         GL_POINTS | GL_LINES | GL_LINE_LOOP | GL_LINE_STRIP | GL_TRIANGLES | GL_TRIANGLE_STRIP
         | GL_TRIANGLE_FAN => true,
         GL_LINES_ADJACENCY
@@ -80,11 +79,11 @@ pub fn draws_something(mode: u32) -> bool {
         | GL_TRIANGLE_STRIP_ADJACENCY
         | GL_PATCHES => true,
         _ => false,
-    })
+    }
 }
 
 pub fn client_array_slot(context: &Context, array: u32) -> i64 {
-    (match i64::from(array) {
+    match i64::from(array) {
         GL_VERTEX_ARRAY => 32,
         GL_NORMAL_ARRAY => 33,
         GL_COLOR_ARRAY => 34,
@@ -95,87 +94,85 @@ pub fn client_array_slot(context: &Context, array: u32) -> i64 {
             number::sub(number::add(38, i64::from(context.client_active_texture)), GL_TEXTURE0)
         }
         _ => 65535,
-    })
+    }
 }
 
 pub fn is_coordinate(r#type: u32) -> bool {
-    (match i64::from(r#type) {
+    match i64::from(r#type) {
         GL_BYTE | GL_SHORT | GL_FIXED | GL_FLOAT => true,
         _ => false,
-    })
+    }
 }
 
 /// A number of 16.16 bits, unless the parameter's values are names or truths.
 pub fn fixed_parameter(pname: u32, value_: i32) -> f64 {
-    (match i64::from(pname) {
+    match i64::from(pname) {
         GL_FOG_MODE | GL_LIGHT_MODEL_TWO_SIDE | GL_TEXTURE_ENV_MODE | GL_COORD_REPLACE_OES => {
-            (i64::from(value_) as f64)
+            i64::from(value_) as f64
         }
-        GL_COMBINE_RGB | GL_COMBINE_ALPHA => (i64::from(value_) as f64),
-        GL_SRC0_RGB | GL_SRC1_RGB | GL_SRC2_RGB => (i64::from(value_) as f64),
-        GL_SRC0_ALPHA | GL_SRC1_ALPHA | GL_SRC2_ALPHA => (i64::from(value_) as f64),
-        GL_OPERAND0_RGB | GL_OPERAND1_RGB | GL_OPERAND2_RGB => (i64::from(value_) as f64),
-        GL_OPERAND0_ALPHA | GL_OPERAND1_ALPHA | GL_OPERAND2_ALPHA => (i64::from(value_) as f64),
-        _ => ((i64::from(value_) as f64) / 65536.0_f64),
-    })
+        GL_COMBINE_RGB | GL_COMBINE_ALPHA => i64::from(value_) as f64,
+        GL_SRC0_RGB | GL_SRC1_RGB | GL_SRC2_RGB => i64::from(value_) as f64,
+        GL_SRC0_ALPHA | GL_SRC1_ALPHA | GL_SRC2_ALPHA => i64::from(value_) as f64,
+        GL_OPERAND0_RGB | GL_OPERAND1_RGB | GL_OPERAND2_RGB => i64::from(value_) as f64,
+        GL_OPERAND0_ALPHA | GL_OPERAND1_ALPHA | GL_OPERAND2_ALPHA => i64::from(value_) as f64,
+        _ => (i64::from(value_) as f64) / 65536.0_f64,
+    }
 }
 
 /// A number of 16.16 bits.
 pub fn fixed(value_: i32) -> f64 {
-    ((i64::from(value_) as f64) / 65536.0_f64)
+    (i64::from(value_) as f64) / 65536.0_f64
 }
 
 pub fn fixed_texture_parameter(pname: u32, value_: i32) -> f64 {
-    (if (i64::from(pname) == GL_TEXTURE_MAX_ANISOTROPY_EXT) {
+    if i64::from(pname) == GL_TEXTURE_MAX_ANISOTROPY_EXT {
         functions::fixed(value_)
     } else {
-        (i64::from(value_) as f64)
-    })
+        i64::from(value_) as f64
+    }
 }
 
 #[cfg(feature = "tools")]
 pub fn bound_framebuffer(context: &Context, target: u32) -> Ref<Framebuffer> {
-    (if (i64::from(target) == GL_READ_FRAMEBUFFER) {
+    if i64::from(target) == GL_READ_FRAMEBUFFER {
         context.read_framebuffer
     } else {
         context.draw_framebuffer
-    })
+    }
 }
 
 pub fn has_unpack_subimage(context: &Context) -> bool {
-    ((context.version >= (3, 0)) || context.extensions.has(extensions::GL_EXT_unpack_subimage))
+    (context.version >= (3, 0)) || context.extensions.has(extensions::GL_EXT_unpack_subimage)
 }
 
 pub fn has_pack_subimage(context: &Context) -> bool {
-    ((context.version >= (3, 0)) || context.extensions.has(extensions::GL_NV_pack_subimage))
+    (context.version >= (3, 0)) || context.extensions.has(extensions::GL_NV_pack_subimage)
 }
 
 pub fn is_alignment(param: i32) -> bool {
-    ((((i64::from(param) == 1) || (i64::from(param) == 2)) || (i64::from(param) == 4))
-        || (i64::from(param) == 8))
+    i64::from(param) == 1 || i64::from(param) == 2 || i64::from(param) == 4 || i64::from(param) == 8
 }
 
 pub fn is_front(face: u32) -> bool {
-    ((i64::from(face) == GL_FRONT) || (i64::from(face) == GL_FRONT_AND_BACK))
+    i64::from(face) == GL_FRONT || i64::from(face) == GL_FRONT_AND_BACK
 }
 
 pub fn is_back(face: u32) -> bool {
-    ((i64::from(face) == GL_BACK) || (i64::from(face) == GL_FRONT_AND_BACK))
+    i64::from(face) == GL_BACK || i64::from(face) == GL_FRONT_AND_BACK
 }
 
 /// The program of that name: the current one keeps it even when it is deleted.
 pub fn program_named(context: &Context, group: &GroupState, name: u32) -> Ref<Program> {
-    (if ((i64::from(name) != 0) && (i64::from((context.program.name() as u32)) == i64::from(name)))
-    {
+    if i64::from(name) != 0 && i64::from((context.program.name() as u32)) == i64::from(name) {
         context.program
     } else {
         group.programs.find(u64::from(name))
-    })
+    }
 }
 
 /// What a target of image commands is a part of.
 pub fn texture_target(target: u32) -> u32 {
-    ((match i64::from(target) {
+    (match i64::from(target) {
         GL_TEXTURE_CUBE_MAP_POSITIVE_X
         | GL_TEXTURE_CUBE_MAP_NEGATIVE_X
         | GL_TEXTURE_CUBE_MAP_POSITIVE_Y
@@ -183,11 +180,11 @@ pub fn texture_target(target: u32) -> u32 {
         | GL_TEXTURE_CUBE_MAP_POSITIVE_Z
         | GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => GL_TEXTURE_CUBE_MAP,
         _ => i64::from(target),
-    }) as u32)
+    }) as u32
 }
 
 pub fn is_texture_target(target: u32) -> bool {
-    (match i64::from(target) {
+    match i64::from(target) {
         GL_TEXTURE_2D | GL_TEXTURE_CUBE_MAP | GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY => true,
         GL_TEXTURE_2D_MULTISAMPLE
         | GL_TEXTURE_2D_MULTISAMPLE_ARRAY
@@ -195,17 +192,18 @@ pub fn is_texture_target(target: u32) -> bool {
         | GL_TEXTURE_CUBE_MAP_ARRAY
         | GL_TEXTURE_EXTERNAL_OES => true,
         _ => false,
-    })
+    }
 }
 
 pub fn is_image_target_2d(target: u32) -> bool {
-    ((i64::from(target) == GL_TEXTURE_2D)
-        || (i64::from(functions::texture_target(target)) != i64::from(target)))
+    i64::from(target) == GL_TEXTURE_2D
+        || i64::from(functions::texture_target(target)) != i64::from(target)
 }
 
 pub fn is_image_target_3d(target: u32) -> bool {
-    (((i64::from(target) == GL_TEXTURE_3D) || (i64::from(target) == GL_TEXTURE_2D_ARRAY))
-        || (i64::from(target) == GL_TEXTURE_CUBE_MAP_ARRAY))
+    i64::from(target) == GL_TEXTURE_3D
+        || i64::from(target) == GL_TEXTURE_2D_ARRAY
+        || i64::from(target) == GL_TEXTURE_CUBE_MAP_ARRAY
 }
 
 #[cfg(feature = "tools")]
@@ -220,61 +218,57 @@ pub fn bound_texture(context: &Context, target: u32) -> Ref<Texture> {
 
 /// The program that glUniform* changes.
 pub fn active_program(context: &Context) -> Ref<Program> {
-    (if context.program.is_some() {
+    if context.program.is_some() {
         context.program
     } else {
         context.pipelines.get(context.pipeline).map_or(Ref::NONE, |it| it.active_program)
-    })
+    }
 }
 
-pub fn is_float_type(r#type: u32) -> bool {
-    (match i64::from(r#type) {
-        GL_BYTE
-        | GL_UNSIGNED_BYTE
-        | GL_SHORT
-        | GL_UNSIGNED_SHORT
-        | GL_INT
-        | GL_UNSIGNED_INT
-        | GL_FIXED
-        | GL_FLOAT
-        | GL_HALF_FLOAT
-        | GL_HALF_FLOAT_OES
-        | GL_INT_2_10_10_10_REV
-        | GL_UNSIGNED_INT_2_10_10_10_REV
-        | GL_INT_10_10_10_2_OES
-        | GL_UNSIGNED_INT_10_10_10_2_OES => true,
-        _ => false,
-    })
+pub fn is_float_format(context: &Context, size: i32, r#type: u32) -> bool {
+    i64::from(size) >= 1
+        && i64::from(size) <= 4
+        && (match i64::from(r#type) {
+            GL_BYTE | GL_UNSIGNED_BYTE | GL_SHORT | GL_UNSIGNED_SHORT | GL_FIXED | GL_FLOAT
+            | GL_HALF_FLOAT | GL_HALF_FLOAT_OES => true,
+            GL_INT | GL_UNSIGNED_INT => context.version >= (3, 0),
+            GL_INT_2_10_10_10_REV | GL_UNSIGNED_INT_2_10_10_10_REV => i64::from(size) == 4,
+            GL_INT_10_10_10_2_OES | GL_UNSIGNED_INT_10_10_10_2_OES => i64::from(size) >= 3,
+            _ => false,
+        })
 }
 
-pub fn is_integer_type(r#type: u32) -> bool {
-    (match i64::from(r#type) {
-        GL_BYTE | GL_UNSIGNED_BYTE | GL_SHORT | GL_UNSIGNED_SHORT | GL_INT | GL_UNSIGNED_INT => {
-            true
-        }
-        _ => false,
-    })
+pub fn is_integer_format(size: i32, r#type: u32) -> bool {
+    i64::from(size) >= 1
+        && i64::from(size) <= 4
+        && (match i64::from(r#type) {
+            GL_BYTE | GL_UNSIGNED_BYTE | GL_SHORT | GL_UNSIGNED_SHORT | GL_INT
+            | GL_UNSIGNED_INT => true,
+            _ => false,
+        })
 }
 
 /// Generic attributes that there are.
 pub fn is_attrib(context: &Context, index: u32) -> bool {
-    (i64::from(index)
-        < (if (i64::from(context.limits.vertex_attribs) > 0) {
+    i64::from(index)
+        < (if i64::from(context.limits.vertex_attribs) > 0 {
             i64::min(i64::from(context.limits.vertex_attribs), 32)
         } else {
             32
-        }))
+        })
 }
 
 /// Since ES 3 memory of the program can't be given to a vertex array object.
 pub fn may_point(context: &Context, pointer: u64) -> bool {
-    (((context.array_buffer.is_some() || (pointer == 0)) || context.vertex_array.is_none())
-        || !(context.version >= (3, 0)))
+    context.array_buffer.is_some()
+        || pointer == 0
+        || context.vertex_array.is_none()
+        || !(context.version >= (3, 0))
 }
 
 /// What GL_KHR_debug calls that kind of object.
 pub fn label_identifier(r#type: u32) -> u32 {
-    ((match i64::from(r#type) {
+    (match i64::from(r#type) {
         GL_BUFFER_OBJECT_EXT => GL_BUFFER,
         GL_SHADER_OBJECT_EXT => GL_SHADER,
         GL_PROGRAM_OBJECT_EXT => GL_PROGRAM,
@@ -282,5 +276,5 @@ pub fn label_identifier(r#type: u32) -> u32 {
         GL_QUERY_OBJECT_EXT => GL_QUERY,
         GL_PROGRAM_PIPELINE_OBJECT_EXT => GL_PROGRAM_PIPELINE,
         _ => i64::from(r#type),
-    }) as u32)
+    }) as u32
 }

@@ -115,7 +115,7 @@ pub fn define_buffer<M: Memory + ?Sized>(
     if let Some(buffer) = group.buffers.get_mut(bound).filter(|buffer| !buffer.immutable) {
         buffer.size = size.max(0);
         buffer.is_index_source |= keeps;
-        buffer.contents = contents;
+        buffer.contents = if buffer.is_the_drivers { Vec::new() } else { contents };
     }
 }
 
@@ -146,7 +146,8 @@ pub fn change_buffer<M: Memory + ?Sized>(
 
 impl Context {
     fn keeps_contents(&self, buffer: Ref<Buffer>) -> bool {
-        self.group.lock().buffers.get(buffer).is_some_and(|buffer| buffer.is_index_source)
+        let group = self.group.lock();
+        group.buffers.get(buffer).is_some_and(|it| it.is_index_source && !it.is_the_drivers)
     }
 
     /// Follows what the program writes into an index source: `size` bytes at `data`.
@@ -202,7 +203,8 @@ pub fn copy_buffer<M: Memory + ?Sized>(
     let Some(context) = thread.context.as_deref() else { return };
     let (from, to) = (context.buffer_at(from), context.buffer_at(to));
     let mut group = context.group.lock();
-    if group.buffers.get(to).is_some_and(|buffer| buffer.is_index_source) && size > 0 {
+    if group.buffers.get(to).is_some_and(|it| it.is_index_source && !it.is_the_drivers) && size > 0
+    {
         copy_contents(&mut group, (from, from_offset), (to, to_offset), size);
     }
 }
@@ -237,6 +239,17 @@ pub fn lose_contents<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, buffe
         && let Some(buffer) = context.group.lock().buffers.get_mut(buffer)
     {
         buffer.contents.clear();
+    }
+}
+
+/// The driver may write into the buffer at any time from now on.
+pub fn give_to_driver<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, buffer: Ref<Buffer>) {
+    let Some(context) = thread.context.as_deref() else { return };
+    if buffer.is_some()
+        && let Some(buffer) = context.group.lock().buffers.get_mut(buffer)
+    {
+        buffer.is_the_drivers = true;
+        buffer.contents = Vec::new();
     }
 }
 
@@ -312,6 +325,16 @@ mod tests {
         // All of it written at once is known again.
         change_buffer(&mut thread, &Bytes(AT, vec![5; 4]), to, 0, 4, AT);
         assert_eq!(contents(&mut thread, source), [5; 4]);
+    }
+
+    #[test]
+    fn contents_of_a_buffer_that_the_driver_writes_stay_unknown() {
+        let (mut thread, source) = with_index_source();
+        give_to_driver(&mut thread, &Nothing, source);
+        define_buffer(&mut thread, &Nothing, GL_ELEMENT_ARRAY_BUFFER, 4, 0);
+        change_buffer(&mut thread, &Bytes(AT, vec![5; 4]), GL_ELEMENT_ARRAY_BUFFER, 0, 4, AT);
+        copy_buffer(&mut thread, &Nothing, GL_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER, 0, 0, 4);
+        assert!(contents(&mut thread, source).is_empty());
     }
 
     #[test]

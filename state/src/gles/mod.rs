@@ -32,7 +32,7 @@ pub use arrays::{
 pub use attribute_lists::attributes_to_none;
 pub use buffers::{
     bind_element_buffer, bound_buffer, change_buffer, copy_buffer, define_buffer, delete_buffer,
-    lose_contents,
+    give_to_driver, lose_contents,
 };
 pub use debug::messages;
 #[cfg(feature = "tools")]
