@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use gapii_protocol::trace::description::{Function, Kind, Observed};
-use gapii_protocol::trace::value::{Arg, Value};
+use gapii_protocol::trace::description::{Function, Kind};
+use gapii_protocol::trace::value::{Arg, Observation, Value};
 use gapii_protocol::trace::{Command, Description};
 
 use super::arguments::Arguments;
@@ -15,7 +15,7 @@ use super::calls::{Calls, Origin};
 use super::client_memory::{self, ClientArray, ClientArrays, Needed, Slot};
 use super::mappings::{self, Mappings};
 use super::quirks::{self, Size, Surfaces};
-use super::ranges::{Range, Read, Span};
+use super::ranges::{Range, Read, Span, Written};
 
 /// What a trace says of the program that it is of.
 #[derive(Clone, Debug, Default)]
@@ -269,8 +269,9 @@ impl<W: Write> Exporter<W> {
         ranges: &[Range<'_>],
     ) -> io::Result<()> {
         self.enter(command, function, Origin::Program)?;
+        let written = Written::by(command);
         for (index, arg) in command.args().enumerate() {
-            if arg.param.observed != Observed::Out {
+            if !written.has(index, &arg) {
                 self.calls.argument(index)?;
                 self.input(command, function, index, &arg, ranges)?;
             }
@@ -282,14 +283,9 @@ impl<W: Write> Exporter<W> {
         }
         self.calls.leave()?;
         for (index, arg) in command.args().enumerate() {
-            if arg.param.observed == Observed::Out {
+            if written.has(index, &arg) {
                 self.calls.argument(index)?;
-                self.arguments(command, function).write(
-                    arg.param.ty,
-                    arg.param.element,
-                    arg.value,
-                    command.bytes_of(arg.observation).as_deref(),
-                )?;
+                self.output(command, function, &arg, written.range(index))?;
             }
         }
         if let Some((value, text)) = command.result() {
@@ -332,6 +328,23 @@ impl<W: Write> Exporter<W> {
         match span.whole(command) {
             Some(bytes) => self.arguments(command, function).memory(Kind::Array, element, &bytes),
             None => span.write(command, &mut self.calls.values),
+        }
+    }
+
+    /// An argument that the command wrote to.
+    fn output(
+        &mut self,
+        command: &Command<'_>,
+        function: &Function,
+        arg: &Arg<'_>,
+        range: Option<Observation<'_>>,
+    ) -> io::Result<()> {
+        let (ty, element) = (arg.param.ty, arg.param.element);
+        let bytes = command.bytes_of(range.unwrap_or(arg.observation));
+        let mut arguments = self.arguments(command, function);
+        match (range, bytes) {
+            (Some(_), Some(bytes)) => arguments.memory(Kind::Array, element, &bytes),
+            (_, bytes) => arguments.write(ty, element, arg.value, bytes.as_deref()),
         }
     }
 

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use gapii_protocol::trace::Command;
-use gapii_protocol::trace::value::Observation;
+use gapii_protocol::trace::description::Observed;
+use gapii_protocol::trace::value::{self, Arg, Observation, Value};
 
 use super::values::Values;
 
@@ -62,6 +63,36 @@ impl<'a> Read<'a> {
         }
         read.ranges.sort_by_key(|range| range.address);
         read
+    }
+}
+
+/// What a command wrote through its parameters.
+pub struct Written<'a>(Vec<(usize, Observation<'a>)>);
+
+impl<'a> Written<'a> {
+    pub fn by(command: &Command<'a>) -> Self {
+        let addresses: Vec<_> = command.args().map(|arg| arg.value).collect();
+        let at_its_start = |range: value::Range<'a>| {
+            let param = usize::from(range.param?);
+            let pointer = addresses.get(param) == Some(&Value::Pointer(range.address));
+            pointer.then_some((param, range.observation))
+        };
+        match command.leave_payload() {
+            Some(_) => Self(command.ranges_written().filter_map(at_its_start).collect()),
+            None => Self(Vec::new()),
+        }
+    }
+
+    /// Whether an argument is an output. Memory of unknown meaning that depends on state, such as
+    /// pixels, is none: the format has its address.
+    pub fn has(&self, index: usize, arg: &Arg<'_>) -> bool {
+        arg.param.observed == Observed::Out
+            || arg.param.element.is_some() && self.range(index).is_some()
+    }
+
+    /// The range that begins where the argument points.
+    pub fn range(&self, index: usize) -> Option<Observation<'a>> {
+        self.0.iter().find(|(param, _)| *param == index).map(|(_, observation)| *observation)
     }
 }
 

@@ -217,3 +217,16 @@ fn pixels_that_are_not_all_read_keep_their_places() {
     let blob = [&[0; 16][..], &rows[0], &[0; 24], &rows[1]].concat();
     assert_eq!(last_args(&calls(script)), [("glTexImage2D", false, &Value::Blob(blob))]);
 }
+
+#[test]
+fn values_that_were_written_are_an_array_and_pixels_an_address() {
+    let mut script = Script::new();
+    let values: Vec<u8> = [0.5f32, -2.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let piece = |param, address, bytes| Piece { param, address, bytes };
+    script.writing("glGetUniformfv", &[3, 0x1000], &[piece(1, 0x1000, &values)]);
+    script.writing("glReadPixels", &[1, 1, 0x2000], &[piece(2, 0x2000, &[9; 4])]);
+    let calls = calls(script);
+    let floats = [0.5, -2.0].map(Value::Float).to_vec();
+    assert_eq!(*calls[0].arg("params"), Value::Array(floats));
+    assert_eq!(*calls[1].arg("pixels"), Value::Address(0x2000));
+}

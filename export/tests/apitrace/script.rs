@@ -29,9 +29,11 @@ pub struct Piece<'a> {
 pub const NO_PARAM: u8 = 255;
 
 const INT: Type = Type { repr: Some(Repr::I32), kind: Kind::Number };
+const FLOAT: Type = Type { repr: Some(Repr::F32), kind: Kind::Number };
 const POINTER: Type = Type { repr: Some(Repr::Pointer), kind: Kind::Pointer };
 
-/// Commands with parameters that are `i32`, and `u64` addresses where the name ends in `*`.
+/// Commands with parameters that are `i32`, and addresses where there is a `*`: of what is behind
+/// it, or of nothing that is known.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("glBindBuffer", &["target", "buffer"]),
     ("glBindVertexArray", &["array"]),
@@ -42,7 +44,9 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("glEnableVertexAttribArray", &["index"]),
     ("glDisableVertexAttribArray", &["index"]),
     ("glFlushMappedBufferRange", &["target", "offset", "length"]),
+    ("glGetUniformfv", &["location", "params*f32"]),
     ("glMapBufferRange", &["target", "offset", "length", "access"]),
+    ("glReadPixels", &["width", "height", "pixels*"]),
     ("glTexCoordPointer", &["size", "type", "stride", "pointer*"]),
     ("glTexImage2D", &["width", "height", "pixels*"]),
     ("glUnmapBuffer", &["target"]),
@@ -79,6 +83,17 @@ impl Script {
         self
     }
 
+    /// A command that writes memory.
+    pub fn writing(&mut self, name: &str, args: &[u64], pieces: &[Piece<'_>]) -> &mut Self {
+        let (id, payload) = self.enter(name, args);
+        self.writer.enter(self.thread, id, EFFECT, None, &payload);
+        let written = pieces.iter().fold(Payload::new(), |payload, piece| {
+            payload.range(piece.param, piece.address, piece.bytes)
+        });
+        self.writer.leave(self.thread, id, 0, None, &written);
+        self
+    }
+
     /// `glMapBufferRange`, which gave `address`.
     pub fn map(&mut self, target: u64, length: u64, address: u64) -> &mut Self {
         let (id, payload) = self.enter("glMapBufferRange", &[target, 0, length, 2]);
@@ -109,11 +124,12 @@ impl Script {
 fn function((id, (name, params)): (usize, &(&str, &[&str]))) -> Function {
     let mut offset = 0u32;
     let params = params.iter().map(|name| {
-        let (ty, size) = if name.ends_with('*') { (POINTER, 8) } else { (INT, 4) };
+        let (name, element) = name.split_once('*').map_or((*name, None), |(n, e)| (n, Some(e)));
+        let (ty, size) = if element.is_some() { (POINTER, 8) } else { (INT, 4) };
+        let element = element.filter(|element| *element == "f32").map(|_| FLOAT);
         let at = offset.next_multiple_of(size);
         offset = at + size;
-        let name = name.trim_end_matches('*').to_owned();
-        Param { name, ty, offset: at, observed: Observed::No, element: None }
+        Param { name: name.to_owned(), ty, offset: at, observed: Observed::No, element }
     });
     let params = params.collect();
     let maps = *name == "glMapBufferRange";
@@ -125,6 +141,6 @@ fn function((id, (name, params)): (usize, &(&str, &[&str]))) -> Function {
         result: if maps { POINTER } else { Type::VOID },
         fixed_len: offset,
         effect: if maps { Effect::Leave } else { Effect::Enter },
-        leaves: maps,
+        leaves: maps || name.starts_with("glGet") || name.starts_with("glRead"),
     }
 }
