@@ -8,6 +8,7 @@ mod handlers;
 mod ids;
 mod names;
 mod sizes;
+mod state;
 mod state_calls;
 mod trackers;
 
@@ -16,10 +17,11 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Ident, Span};
 
+use crate::lang::typed::Program;
 use crate::model::Model;
 
 /// Unformatted contents of all files, by path from the repository's root.
-pub fn all(model: &Model) -> BTreeMap<PathBuf, String> {
+pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let protocol = Path::new("protocol/src/generated");
     let shim = Path::new("shim/src/generated");
     let mut files = BTreeMap::from([
@@ -35,6 +37,7 @@ pub fn all(model: &Model) -> BTreeMap<PathBuf, String> {
     for (module, text) in handlers::emit_modules(model) {
         files.insert(shim.join(module).with_extension("rs"), text);
     }
+    files.extend(state::emit(program));
     for folder in [protocol, shim] {
         let modules = files.keys().filter(|path| path.starts_with(folder));
         let lines: Vec<String> = modules

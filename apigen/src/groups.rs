@@ -24,10 +24,10 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// The catch-all groups, and those of `wanted` that have values.
+    /// The catch-all groups, and those of `wanted` that have values, each set in its order.
     pub fn new(
         registries: &Registries,
-        wanted: &BTreeSet<(String, Api)>,
+        wanted: &[BTreeSet<(String, Api)>],
         prefer: &BTreeSet<String>,
     ) -> Self {
         let mut all = Vec::new();
@@ -39,7 +39,7 @@ impl Groups {
             let values = values(registry, names, prefer);
             all.push(Group { name: name.to_owned(), values, fallback: None });
         }
-        for (name, api) in wanted {
+        for (name, api) in wanted.iter().flatten() {
             let registry = registries.of(*api);
             let members = || registry.enumerants.iter().filter(|known| known.groups.contains(name));
             let is_bitfield = members().any(|member| member.is_bit);
@@ -118,7 +118,7 @@ mod tests {
                 desktop_core: set(desktop),
                 ..Registry::default()
             };
-            let wanted = BTreeSet::from([("G".to_owned(), Api::Gles)]);
+            let wanted = [BTreeSet::from([("G".to_owned(), Api::Gles)])];
             let groups = Groups::new(&registries(gl), &wanted, &BTreeSet::new());
             let (index, _) = groups.find("G").unwrap();
             assert_eq!(groups.all[usize::from(index)].values, [(7, expected.to_owned())]);
@@ -137,7 +137,7 @@ mod tests {
             ..Registry::default()
         };
         let prefer = BTreeSet::from(["GL_NONE".to_owned()]);
-        let groups = Groups::new(&registries(gl), &BTreeSet::new(), &prefer);
+        let groups = Groups::new(&registries(gl), &[], &prefer);
         assert_eq!(groups.all[1].values, [(0, "GL_NONE".to_owned())]);
     }
 }

@@ -1,22 +1,21 @@
 //! Compiler from the Khronos registry and `apis/` to the generated Rust of `shim` and `protocol`.
 //!
 //! The pipeline is its modules: [`fetch`] gets the registry's files, [`registry`] parses them,
-//! [`annotations`] and [`index`] read `apis/*.toml`, [`resolve`] joins both into the [`model`], and
-//! each module of [`emit`] writes one file. The same input gives the same output: no dates, no paths.
+//! [`lang`] makes a checked program of `apis/**/*.api`, [`resolve`] a [`model`] of the commands' records
+//! from that, and each module of [`emit`] writes one file. The same input gives the same output: no dates, no paths.
 //! Nothing here runs in a product; what it writes is committed.
 
 #![forbid(unsafe_code)]
 
-pub mod annotations;
 pub mod ctype;
 pub mod emit;
 pub mod extent;
 pub mod fetch;
 pub mod groups;
-pub mod index;
 pub mod lang;
 pub mod model;
 pub mod naming;
+pub mod parts;
 pub mod problem;
 pub mod registry;
 pub mod resolve;
@@ -24,6 +23,9 @@ pub mod tree;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use lang::typed::Program;
+use registry::Registries;
 
 pub use fetch::registry_files;
 pub use lang::coverage::Coverage;
@@ -38,20 +40,12 @@ pub struct Generated {
     pub summary: model::Summary,
 }
 
-/// Checks the descriptions of `inputs` without generating anything.
-pub fn check(inputs: &Inputs) -> Result<lang::typed::Program, Error> {
-    let registries = registry::parse_all(inputs)?;
-    lang::check::compile(&inputs.descriptions, &lang::check::apis(&registries))
-        .map_err(Error::Language)
-}
-
 /// Checks the descriptions, and counts the pointer parameters that they say nothing of.
 pub fn coverage(inputs: &Inputs) -> Result<Coverage, Error> {
     let registries = registry::parse_all(inputs)?;
-    let apis = lang::check::apis(&registries);
-    let program = lang::check::compile(&inputs.descriptions, &apis).map_err(Error::Language)?;
+    let program = compile(inputs, &registries)?;
     let exposed = lang::coverage::extension_list(&inputs.exposed);
-    Ok(Coverage::of(&program, &apis, &exposed))
+    Ok(Coverage::of(&program, &lang::check::apis(&registries), &exposed))
 }
 
 /// Compiles `inputs`; the files come formatted.
@@ -59,10 +53,17 @@ pub fn coverage(inputs: &Inputs) -> Result<Coverage, Error> {
 /// All mistakes in the descriptions are reported at once, as [`Error::Descriptions`].
 pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
     let registries = registry::parse_all(inputs)?;
-    let model = resolve::resolve(&registries, inputs)?;
-    let files = emit::all(&model)
-        .into_iter()
-        .map(|(path, text)| Ok((path, tree::format(&text)?)))
-        .collect::<Result<_, Error>>()?;
-    Ok(Generated { files, summary: model.summary() })
+    let program = compile(inputs, &registries)?;
+    let model = resolve::resolve(&registries, inputs, &program)?;
+    let files = formatted(emit::all(&model, &program))?;
+    Ok(Generated { files, summary: model.summary(&program) })
+}
+
+fn compile(inputs: &Inputs, registries: &Registries) -> Result<Program, Error> {
+    let apis = lang::check::apis(registries);
+    lang::check::compile(&inputs.descriptions, &apis).map_err(Error::Descriptions)
+}
+
+fn formatted(files: BTreeMap<PathBuf, String>) -> Result<BTreeMap<PathBuf, String>, Error> {
+    files.into_iter().map(|(path, text)| Ok((path, tree::format(&text)?))).collect()
 }

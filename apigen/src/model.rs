@@ -1,10 +1,11 @@
 //! The API as the generated code knows it: registry and annotations joined, ids and offsets given.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::TokenStream;
 
-use crate::annotations::Hook;
 use crate::ctype::Repr;
-use crate::extent::Extent;
+use crate::lang::typed::{Extent, MemoryUse, Program};
 use crate::registry::Origin;
 
 /// Everything the emitters need.
@@ -41,6 +42,8 @@ pub struct Function {
     pub hook: Option<Hook>,
     /// What the tracked state has to do with it; `None`: nothing.
     pub state: Option<StateParts>,
+    /// Whether it may make the driver read buffers.
+    pub consumes: bool,
     /// Whether a soname exports the command.
     pub exported: bool,
 }
@@ -54,6 +57,8 @@ pub struct Param {
     /// Offset in bytes in the enter payload.
     pub offset: u16,
     pub observation: Option<Observation>,
+    /// What it points at, where its memory is observed as ranges only.
+    pub ranges_element: Option<Type>,
 }
 
 /// A parameter's or a result's type.
@@ -94,6 +99,13 @@ pub enum Effect {
     Recorded,
 }
 
+/// Which hand-written functions a hooked command calls besides the hook itself.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Hook {
+    pub enter_flags: bool,
+    pub leave_flags: bool,
+}
+
 /// What the state mutator does at a command, as far as the shim has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateParts {
@@ -111,7 +123,10 @@ pub struct StateParts {
 #[derive(Clone, Debug)]
 pub struct Observation {
     pub direction: Direction,
+    /// Of arguments alone: without variables and calls.
     pub extent: Extent,
+    /// Indices and names of the tables of sizes that it uses.
+    pub tables: BTreeMap<usize, String>,
     /// Of the elements of an array.
     pub element: Option<Type>,
 }
@@ -134,9 +149,9 @@ pub struct Group {
 #[derive(Debug)]
 pub struct SizeTable {
     pub name: String,
-    pub default: u16,
+    pub default: i64,
     /// Number of elements, and the values that have it with their names, sorted.
-    pub cases: Vec<(u16, Vec<(u64, String)>)>,
+    pub cases: Vec<(i64, Vec<(u64, String)>)>,
 }
 
 impl Function {
@@ -176,25 +191,27 @@ pub struct Summary {
     pub groups: usize,
     /// Pointer parameters (handles are none) whose memory is in the trace.
     pub observed: usize,
-    /// Pointer parameters of which only the address is.
+    /// Pointer parameters that are only addresses by nature.
     pub address_only: usize,
+    /// Pointer parameters of which nobody says anything.
+    pub undescribed: usize,
 }
 
 impl Model {
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self, program: &Program) -> Summary {
         let count = |api| self.functions.iter().filter(|function| function.api == api).count();
-        let pointers = || {
-            let params = self.functions.iter().flat_map(|function| &function.params);
-            params.filter(|param| param.value.is_pointer)
+        let pointers = |memory: &[MemoryUse]| {
+            let params = program.commands.iter().flat_map(|command| &command.params);
+            params.filter(|param| memory.contains(&param.memory)).count()
         };
-        let observed = pointers().filter(|param| param.observation.is_some()).count();
         Summary {
             egl_commands: count(Api::Egl),
             gles_commands: count(Api::Gles),
             exported: self.functions.iter().filter(|function| function.exported).count(),
             groups: self.groups.len(),
-            observed,
-            address_only: pointers().count() - observed,
+            observed: pointers(&[MemoryUse::Declared, MemoryUse::Registry]),
+            address_only: pointers(&[MemoryUse::Address]),
+            undescribed: pointers(&[MemoryUse::Unknown]),
         }
     }
 }
@@ -206,8 +223,8 @@ impl std::fmt::Display for Summary {
         writeln!(f, "enum groups: {}", self.groups)?;
         write!(
             f,
-            "pointer parameters: {} observed, {} address only",
-            self.observed, self.address_only
+            "pointer parameters: {} observed, {} address only, {} without an extent",
+            self.observed, self.address_only, self.undescribed
         )
     }
 }

@@ -9,12 +9,12 @@ use crate::lang::diagnostic::Report;
 /// Why nothing was generated.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Every mistake that was found, by file and line.
-    #[error("{}", lines(.0))]
-    Descriptions(Vec<Problem>),
-    /// Every mistake in the `.api` files.
+    /// Every mistake in the descriptions.
     #[error("{0}")]
-    Language(Report),
+    Descriptions(Report),
+    /// Every mistake in the registry and the export lists, by file and line.
+    #[error("{}", lines(.0))]
+    Inputs(Vec<Problem>),
     #[error("{path}: {source}", path = path.display())]
     File { path: PathBuf, source: std::io::Error },
     #[error("{file}: {source}")]
@@ -25,7 +25,7 @@ pub enum Error {
     Command { command: String, stderr: String },
 }
 
-/// A mistake in a description file.
+/// A mistake in another file than a description.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Problem {
     pub file: String,

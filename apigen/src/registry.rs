@@ -124,7 +124,7 @@ pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, E
         }
     }
     if !problems.is_empty() {
-        return Err(Error::Descriptions(problems));
+        return Err(Error::Inputs(problems));
     }
     Ok(Registry {
         commands,

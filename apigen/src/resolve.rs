@@ -1,57 +1,42 @@
-//! Joins registry, annotations and export lists into the [`Model`], or says all that is wrong.
+//! Joins the checked descriptions and the export lists into the [`Model`], or says what is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::annotations;
 use crate::ctype::{CType, Repr, Sense};
-use crate::extent::{self, Expr, Extent};
 use crate::groups::{Groups, catch_all};
-use crate::index::{Index, Placed, Slot, index};
+use crate::lang::typed::{self, Command, Extent, Program, StmtKind};
 use crate::model::{
-    Api, Direction, Effect, Function, Kind, Model, Observation, Param, Type, Value,
+    Api, Direction, Effect, Function, Hook, Kind, Model, Observation, Param, SizeTable, Type, Value,
 };
 use crate::naming;
+use crate::parts;
 use crate::problem::{Error, Problem};
-use crate::registry::{self, Command, Registries};
+use crate::registry::Registries;
 use crate::tree::Inputs;
 
 /// Builds the model.
-pub fn resolve(registries: &Registries, inputs: &Inputs) -> Result<Model, Error> {
+pub fn resolve(
+    registries: &Registries,
+    inputs: &Inputs,
+    program: &Program,
+) -> Result<Model, Error> {
     let mut problems = Vec::new();
-    let mut files = Vec::new();
-    for (name, text) in &inputs.annotations {
-        match annotations::parse(name, text) {
-            Ok(file) => files.push(file),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    let index = index(&files, registries).unwrap_or_else(|found| {
-        problems.extend(found);
-        Index::default()
-    });
     let exported = exported(registries, inputs, &mut problems);
-    if !problems.is_empty() {
-        return Err(descriptions_error(problems));
-    }
-    let groups = Groups::new(registries, &wanted_groups(registries, &index), &index.prefer);
-    let mut resolver = Resolver { registries, index: &index, groups: &groups, problems };
+    let groups = groups(registries, program);
+    let mut resolver = Resolver { program, groups: &groups, problems };
     let mut functions = Vec::new();
-    for command in registries.commands() {
+    for command in &program.commands {
         let is_exported = exported.contains(command.name.as_str());
         functions.extend(resolver.function(command, functions.len() as u16, is_exported));
     }
     resolver.refuse_equal_constants(&functions);
-    resolver.refuse_unused_tables();
-    if resolver.problems.is_empty() {
-        Ok(Model { functions, groups: groups.all, sizes: index.sizes.into_values().collect() })
-    } else {
-        Err(descriptions_error(resolver.problems))
+    let mut problems = resolver.problems;
+    if problems.is_empty() {
+        let sizes = size_tables(program, &functions);
+        return Ok(Model { functions, groups: groups.all, sizes });
     }
-}
-
-fn descriptions_error(mut problems: Vec<Problem>) -> Error {
     problems.sort();
-    Error::Descriptions(problems)
+    Err(Error::Inputs(problems))
 }
 
 /// The names of the export lists, all of which must be commands.
@@ -73,39 +58,67 @@ fn exported<'a>(
     names
 }
 
-fn wanted_groups(registries: &Registries, index: &Index) -> BTreeSet<(String, Api)> {
-    let mut wanted = BTreeSet::new();
+/// The groups of parameters and results; then those that only state refers to.
+fn groups(registries: &Registries, program: &Program) -> Groups {
+    let mut of_commands = BTreeSet::new();
     for command in registries.commands() {
-        let api = api_of(command);
+        let api = api_of(&command.name);
         let groups = command.params.iter().map(|param| &param.group);
         let groups = groups.chain([&command.result_group]).flatten().cloned();
-        wanted.extend(groups.map(|group| (group, api)));
+        of_commands.extend(groups.map(|group| (group, api)));
     }
-    for ((command, _), group) in &index.groups {
-        if let Some(command) = registries.command(command) {
-            wanted.insert((group.value.clone(), api_of(command)));
-        }
+    for command in &program.commands {
+        let groups = command.params.iter().map(|param| &param.group);
+        let groups = groups.chain([&command.result.group]).flatten().cloned();
+        of_commands.extend(groups.map(|group| (group, api_of(&command.name))));
     }
-    wanted
+    let mut of_state = BTreeSet::new();
+    for field in parts::fields(program) {
+        let api = if field.api == "egl" { Api::Egl } else { Api::Gles };
+        of_state.extend(field.group.clone().map(|group| (group, api)));
+    }
+    Groups::new(registries, &[of_commands, of_state], &program.prefer)
 }
 
-fn api_of(command: &Command) -> Api {
-    if command.name.starts_with("egl") { Api::Egl } else { Api::Gles }
+fn api_of(command: &str) -> Api {
+    if command.starts_with("egl") { Api::Egl } else { Api::Gles }
+}
+
+/// Tables that the extents of arguments alone use.
+fn size_tables(program: &Program, functions: &[Function]) -> Vec<SizeTable> {
+    let params = functions.iter().flat_map(|function| &function.params);
+    let observations = params.filter_map(|param| param.observation.as_ref());
+    let used: BTreeSet<usize> =
+        observations.flat_map(|observation| observation.tables.keys().copied()).collect();
+    let tables = program.sizes.iter().enumerate().filter(|(at, _)| used.contains(at));
+    let mut tables: Vec<SizeTable> = tables.map(|(_, table)| size_table(table)).collect();
+    tables.sort_by(|left, right| left.name.cmp(&right.name));
+    tables
+}
+
+fn size_table(table: &typed::Sizes) -> SizeTable {
+    let mut cases: BTreeMap<i64, BTreeMap<u64, String>> = BTreeMap::new();
+    for case in &table.cases {
+        let values = case.enumerants.iter().map(|(name, value)| (*value as u64, name.clone()));
+        cases.entry(case.elements).or_default().extend(values);
+    }
+    let cases =
+        cases.into_iter().map(|(elements, values)| (elements, values.into_iter().collect()));
+    SizeTable { name: table.name.clone(), default: table.default, cases: cases.collect() }
 }
 
 struct Resolver<'a> {
-    registries: &'a Registries,
-    index: &'a Index,
+    program: &'a Program,
     groups: &'a Groups,
     problems: Vec<Problem>,
 }
 
-impl<'a> Resolver<'a> {
+impl Resolver<'_> {
     fn function(&mut self, command: &Command, id: u16, exported: bool) -> Option<Function> {
         let mut params = Vec::new();
         let mut end = 0;
-        for (at, declared) in command.params.iter().enumerate() {
-            let param = self.param(command, at, declared, end)?;
+        for at in 0..command.params.len() {
+            let param = self.param(command, at, end)?;
             end = param.offset + param.value.ty.repr.size();
             params.push(param);
         }
@@ -113,48 +126,67 @@ impl<'a> Resolver<'a> {
             id,
             constant: naming::id_constant(&command.name),
             name: command.name.clone(),
-            api: api_of(command),
+            api: api_of(&command.name),
             origin: command.origin,
             params,
             result: self.result(command)?,
             fixed_len: end,
-            effect: self.effect(command),
-            hook: self.index.hooks.get(&command.name).map(|hook| hook.value),
+            effect: match command.effect {
+                typed::Effect::Enter => Effect::Enter,
+                typed::Effect::Leave => Effect::Leave,
+                typed::Effect::Recorded => Effect::Recorded,
+            },
+            hook: command
+                .hook
+                .map(|hook| Hook { enter_flags: hook.enter_flags, leave_flags: hook.leave_flags }),
+            // The shim does not run it yet.
             state: None,
+            consumes: command.consumes,
             exported,
         })
     }
 
-    fn param(
-        &mut self,
-        command: &Command,
-        at: usize,
-        declared: &registry::Param,
-        end: u16,
-    ) -> Option<Param> {
-        let group = self.group(command, Slot::Param(at), declared.group.as_deref());
-        let mut value = self.value(command, &declared.ty, group, declared.class.is_some())?;
-        let observation = self.observation(command, at, declared, group);
+    fn param(&mut self, command: &Command, at: usize, end: u16) -> Option<Param> {
+        let declared = command.params.get(at)?;
+        let group = declared.group.as_deref();
+        let mut value = self.value(command, &declared.ctype, group, declared.class.is_some())?;
+        let slot = command.slots.iter().find(|slot| slot.param == at);
+        let api = api_of(&command.name);
+        let observation = slot.map(|slot| {
+            let extent = parts::written_out(self.program, &slot.extent);
+            Observation {
+                direction: match slot.direction {
+                    typed::Direction::In => Direction::In,
+                    typed::Direction::Out => Direction::Out,
+                },
+                element: self.element(&extent, declared, api),
+                tables: parts::tables(self.program, &extent),
+                extent,
+            }
+        });
         if let Some(observation) = &observation {
-            value.ty.kind = observed_kind(&observation.extent, api_of(command));
+            value.ty.kind = observed_kind(&observation.extent, api);
         }
+        let has_ranges = observation.is_none() && has_ranges(command, at);
+        let ranges_element = has_ranges.then(|| self.pointee(declared, api)).flatten();
         Some(Param {
             name: declared.name.clone(),
             ident: naming::parameter(&declared.name),
             offset: end.next_multiple_of(value.ty.repr.size()),
             value,
             observation,
+            ranges_element,
         })
     }
 
     /// The outer `None` is a mistake, the inner one a command without a result.
     fn result(&mut self, command: &Command) -> Option<Option<Value>> {
-        if command.result.is_void() {
+        let declared = &command.result;
+        if declared.ctype.is_void() {
             return Some(None);
         }
-        let group = self.group(command, Slot::Result, command.result_group.as_deref());
-        let mut value = self.value(command, &command.result, group, false)?;
-        if is_text(&command.result) {
+        let mut value = self.value(command, &declared.ctype, declared.group.as_deref(), false)?;
+        if is_text(&declared.ctype) {
             value.ty.kind = Kind::String;
         }
         Some(Some(value))
@@ -171,7 +203,7 @@ impl<'a> Resolver<'a> {
             self.refuse(command, format!("unknown type `{}` in {}", ty.base, command.name));
             return None;
         };
-        let kind = self.kind(sense, group, is_name, api_of(command));
+        let kind = self.kind(sense, group, is_name, api_of(&command.name));
         Some(Value { rust, ty: Type { repr, kind }, is_pointer: ty.is_pointer() })
     }
 
@@ -189,162 +221,22 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn group<'b>(
-        &self,
-        command: &Command,
-        slot: Slot,
-        of_registry: Option<&'b str>,
-    ) -> Option<&'b str>
-    where
-        'a: 'b,
-    {
-        let annotated = self.index.groups.get(&(command.name.clone(), slot));
-        annotated.map(|group| group.value.as_str()).or(of_registry)
+    /// What a slot's elements are, where it has some.
+    fn element(&self, extent: &Extent, declared: &typed::Param, api: Api) -> Option<Type> {
+        let has_elements =
+            matches!(extent, Extent::Elements(_) | Extent::Counted { .. } | Extent::Attributes);
+        let pointee = declared.ctype.pointee()?;
+        let bytes = Type { repr: Repr::U8, kind: Kind::Number };
+        let found = || if pointee.is_void() { Some(bytes) } else { self.pointee(declared, api) };
+        has_elements.then(found).flatten()
     }
 
-    fn observation(
-        &mut self,
-        command: &Command,
-        at: usize,
-        declared: &registry::Param,
-        group: Option<&str>,
-    ) -> Option<Observation> {
-        let extent = self.extent(command, at, declared)?;
-        let pointee = declared.ty.pointee()?;
-        let is_input =
-            self.annotation(command, |name| self.index.inputs.get(&(name, at))).is_some();
-        let is_read = is_input || declared.ty.points_at_const();
-        let direction = if is_read { Direction::In } else { Direction::Out };
-        let element = self.element(&extent, &pointee, declared, group, api_of(command));
-        Some(Observation { direction, extent, element })
-    }
-
-    fn element(
-        &self,
-        extent: &Extent,
-        pointee: &CType,
-        declared: &registry::Param,
-        group: Option<&str>,
-        api: Api,
-    ) -> Option<Type> {
-        let (repr, sense) = pointee.scalar()?;
-        let is_array = matches!(extent, Extent::Elements(_) | Extent::Counted { .. });
-        if !is_array && *extent != Extent::Attributes {
-            return None;
-        }
-        let repr = if repr == Repr::Void { Repr::U8 } else { repr };
-        Some(Type { repr, kind: self.kind(sense, group, declared.class.is_some(), api) })
-    }
-
-    /// What is known of the memory behind a pointer; `None` if nothing.
-    fn extent(
-        &mut self,
-        command: &Command,
-        at: usize,
-        declared: &registry::Param,
-    ) -> Option<Extent> {
-        let annotated = self.annotation(command, |name| self.index.extents.get(&(name, at)));
-        let extent = match annotated {
-            Some(annotated) => {
-                let (extent, place) = (annotated.value.clone(), annotated.place.clone());
-                self.check_extent(command, declared, &extent, place);
-                extent
-            }
-            None => self.extent_of_registry(command, declared)?,
-        };
-        (extent != Extent::Unobserved).then_some(extent)
-    }
-
-    fn extent_of_registry(
-        &mut self,
-        command: &Command,
-        declared: &registry::Param,
-    ) -> Option<Extent> {
-        let len = declared.len.as_deref()?;
-        let place = || registry_place(command);
-        match extent::parse_len(len) {
-            Ok(Extent::Elements(most)) if declared.ty.base == "GLchar" => {
-                let extent = Extent::TextWithin(most);
-                self.check_extent(command, declared, &extent, place());
-                Some(extent)
-            }
-            Ok(extent) => {
-                self.check_extent(command, declared, &extent, place());
-                Some(extent)
-            }
-            Err(error) => {
-                let message = format!("len of {}.{}: {error}", command.name, declared.name);
-                self.problems.push(Problem { message, ..place() });
-                None
-            }
-        }
-    }
-
-    /// An annotation of the command or of one that it is another name of.
-    fn annotation<T>(
-        &self,
-        command: &Command,
-        find: impl Fn(String) -> Option<&'a Placed<T>>,
-    ) -> Option<&'a Placed<T>> {
-        let mut command = command;
-        loop {
-            let found = find(command.name.clone());
-            if found.is_some() {
-                return found;
-            }
-            command = self.registries.command(command.alias.as_deref()?)?;
-        }
-    }
-
-    fn effect(&mut self, command: &Command) -> Effect {
-        let annotated = self.annotation(command, |name| self.index.effects.get(&name));
-        if annotated.is_none() && looks_like_leave(&command.name) {
-            let message = format!("{} needs an effect: it seems to take it at leave", command.name);
-            self.refuse(command, message);
-        }
-        let Some(Placed { value: effect, place }) = annotated else { return Effect::Enter };
-        let hook = self.index.hooks.get(&command.name).map(|hook| hook.value);
-        let is_told = hook.is_some_and(|hook| hook.enter_flags && hook.leave_flags);
-        if *effect == Effect::Recorded && !is_told {
-            let needs = "a recorded effect needs a hook with enter_flags and leave_flags";
-            let message = format!("{}: {needs}", command.name);
-            self.problems.push(Problem { message, ..place.clone() });
-        }
-        *effect
-    }
-
-    fn check_extent(
-        &mut self,
-        command: &Command,
-        declared: &registry::Param,
-        extent: &Extent,
-        place: Problem,
-    ) {
-        let pointee = declared.ty.pointee().and_then(|pointee| pointee.scalar());
-        let mut check = |is_right: bool, message: String| {
-            if !is_right {
-                let message = format!("{}.{}: {message}", command.name, declared.name);
-                self.problems.push(Problem { message, ..place.clone() });
-            }
-        };
-        check(declared.ty.is_pointer(), "is no pointer".to_owned());
-        if *extent == Extent::Attributes {
-            let is_list = matches!(pointee, Some((Repr::I32 | Repr::I64, _)));
-            check(is_list, "is no list of attributes".to_owned());
-        }
-        for table in expr_of(extent).map(Expr::tables).unwrap_or_default() {
-            let is_known = self.index.sizes.contains_key(table);
-            check(is_known, format!("no table of sizes `{table}`"));
-        }
-        for (argument, wanted) in arguments(extent) {
-            let known = command.params.iter().find(|param| param.name == argument);
-            let ty = known.map(|param| &param.ty);
-            check(ty.is_some(), format!("{} has no parameter `{argument}`", command.name));
-            if let Some(ty) = ty {
-                let is_right = wanted.accepts(ty);
-                check(is_right, format!("`{argument}` is not {}", wanted.description()));
-            }
-        }
+    /// What a pointer points at, if the registry says.
+    fn pointee(&self, declared: &typed::Param, api: Api) -> Option<Type> {
+        let (repr, sense) = declared.ctype.pointee()?.scalar()?;
+        let kind = self.kind(sense, declared.group.as_deref(), declared.class.is_some(), api);
+        let repr_or_bytes = if repr == Repr::Void { Repr::U8 } else { repr };
+        (repr != Repr::Void || sense != Sense::Void).then_some(Type { repr: repr_or_bytes, kind })
     }
 
     fn refuse_equal_constants(&mut self, functions: &[Function]) {
@@ -357,34 +249,27 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn refuse_unused_tables(&mut self) {
-        let extents = self.index.extents.values();
-        let used: BTreeSet<&str> =
-            extents.filter_map(|extent| expr_of(&extent.value)).flat_map(Expr::tables).collect();
-        for name in self.index.sizes.keys().filter(|name| !used.contains(name.as_str())) {
-            let message = format!("no extent uses the table of sizes `{name}`");
-            self.problems.push(Problem { file: "apis".to_owned(), line: 0, message });
-        }
-    }
-
     fn refuse(&mut self, command: &Command, message: String) {
-        self.problems.push(Problem { message, ..registry_place(command) });
+        let file = match api_of(&command.name) {
+            Api::Egl => "egl.xml",
+            Api::Gles => "gl.xml",
+        };
+        self.problems.push(Problem { file: file.to_owned(), line: 0, message });
     }
 }
 
-/// A mistake in the registry has no line here: who mends it annotates `apis/`.
-fn registry_place(command: &Command) -> Problem {
-    let file = match api_of(command) {
-        Api::Egl => "egl.xml",
-        Api::Gles => "gl.xml",
-    };
-    Problem { file: file.to_owned(), line: 0, message: String::new() }
-}
-
-/// Commands of such names take effect at leave, or an annotation says why not.
-fn looks_like_leave(command: &str) -> bool {
-    let prefixes = ["glGen", "glCreate", "eglCreate", "eglWait", "glFinish", "glMap"];
-    prefixes.iter().any(|prefix| command.starts_with(prefix)) || command.contains("WaitSync")
+/// Whether a part observes memory for the parameter.
+fn has_ranges(command: &Command, param: usize) -> bool {
+    let mut found = false;
+    for part in [&command.enter, &command.leave] {
+        parts::each(part, &mut |stmt| {
+            found |= match &stmt.kind {
+                StmtKind::Observe(observation) => observation.param == Some(param),
+                _ => false,
+            };
+        });
+    }
+    found
 }
 
 /// Results of these types point at zero-terminated text.
@@ -394,67 +279,9 @@ fn is_text(result: &CType) -> bool {
 
 fn observed_kind(extent: &Extent, api: Api) -> Kind {
     match extent {
-        Extent::Unobserved => Kind::Pointer,
-        Extent::Elements(_) | Extent::Counted { .. } => Kind::Array,
-        Extent::Text | Extent::TextWithin(_) | Extent::TextOf { .. } => Kind::String,
+        Extent::Text { .. } | Extent::TextOf { .. } => Kind::String,
         Extent::Strings { .. } => Kind::Strings,
         Extent::Attributes => Kind::Attributes(catch_all(api)),
+        _ => Kind::Array,
     }
-}
-
-fn expr_of(extent: &Extent) -> Option<&Expr> {
-    match extent {
-        Extent::Elements(expr) | Extent::TextWithin(expr) => Some(expr),
-        Extent::Counted { most, .. } => Some(most),
-        _ => None,
-    }
-}
-
-/// What an argument must be to occur in an extent.
-#[derive(Clone, Copy)]
-enum Wanted {
-    Integer,
-    PointerToInt,
-}
-
-impl Wanted {
-    fn accepts(self, ty: &CType) -> bool {
-        let is_integer = |ty: &CType| {
-            let repr = ty.scalar().map(|(repr, _)| repr);
-            !matches!(repr, None | Some(Repr::Void | Repr::F32 | Repr::F64 | Repr::Pointer))
-        };
-        match self {
-            Wanted::Integer => is_integer(ty),
-            Wanted::PointerToInt => ty
-                .pointee()
-                .and_then(|pointee| pointee.scalar())
-                .is_some_and(|(repr, _)| repr == Repr::I32),
-        }
-    }
-
-    fn description(self) -> &'static str {
-        match self {
-            Wanted::Integer => "an integer",
-            Wanted::PointerToInt => "a pointer to an int",
-        }
-    }
-}
-
-fn arguments(extent: &Extent) -> Vec<(&str, Wanted)> {
-    let mut all: Vec<_> = expr_of(extent)
-        .map(Expr::arguments)
-        .unwrap_or_default()
-        .into_iter()
-        .map(|argument| (argument, Wanted::Integer))
-        .collect();
-    match extent {
-        Extent::Counted { count, .. } => all.push((count, Wanted::PointerToInt)),
-        Extent::TextOf { length, .. } => all.push((length, Wanted::Integer)),
-        Extent::Strings { count, lengths } => {
-            all.push((count, Wanted::Integer));
-            all.extend(lengths.iter().map(|lengths| (lengths.as_str(), Wanted::PointerToInt)));
-        }
-        _ => {}
-    }
-    all
 }

@@ -11,7 +11,8 @@ use crate::lang::source::{Source, Sources};
 use crate::problem::Error;
 
 /// Folders that hold generated files and nothing else.
-pub const GENERATED: &[&str] = &["protocol/src/generated", "shim/src/generated"];
+pub const GENERATED: &[&str] =
+    &["protocol/src/generated", "shim/src/generated", "state/src/generated"];
 
 /// Folders that hold descriptions, in the order of their APIs.
 const DESCRIPTIONS: &[&str] = &["apis/egl", "apis/gles", "apis/gles/ext"];
@@ -24,8 +25,6 @@ const RUSTFMT_CONFIG: &str = "max_width=100,use_small_heuristics=Max";
 pub struct Inputs {
     pub egl_xml: String,
     pub gl_xml: String,
-    /// `apis/*.toml`: path from the root, and text.
-    pub annotations: Vec<(String, String)>,
     /// `apis/**/*.api`: the descriptions.
     pub descriptions: Sources,
     /// `apis/mesa-extensions.txt`.
@@ -40,7 +39,6 @@ impl Inputs {
         Ok(Self {
             egl_xml: read(&registry.egl)?,
             gl_xml: read(&registry.gl)?,
-            annotations: read_folder(root, "apis", "toml")?,
             descriptions: descriptions(root)?,
             exposed: read(&root.join("apis/mesa-extensions.txt"))?,
             exports: read_folder(root, "apis/exports", "txt")?,

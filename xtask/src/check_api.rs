@@ -12,7 +12,7 @@ pub fn run() -> anyhow::Result<()> {
     let registry = apigen::registry_files(&tree::target())?;
     let coverage = match apigen::coverage(&apigen::Inputs::read(root, &registry)?) {
         Ok(coverage) => coverage,
-        Err(Error::Language(report)) => {
+        Err(Error::Descriptions(report)) => {
             eprintln!("{}", report.render(stderr().is_terminal()));
             bail!("{} mistakes in the descriptions", report.diagnostics.len());
         }

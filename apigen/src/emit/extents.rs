@@ -1,72 +1,55 @@
-//! Extents as expressions of the shim's `observe` module.
+//! Extents of arguments alone, as expressions of the shim's `observe` module.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::ident;
-use crate::extent::{Expr, Extent, Terminated};
+use crate::ctype::Repr;
+use crate::lang::ast::{BinaryOp, UnaryOp};
+use crate::lang::typed::{Arm, Expr, ExprKind, Extent, Pattern, Terminated};
 use crate::model::{Function, Observation, Param};
-use crate::naming;
 
 /// The expression that observes what `param` points at.
 pub fn observe(function: &Function, param: &Param, observation: &Observation) -> TokenStream {
     let pointer = ident(&param.ident);
+    let of = Arguments { function, observation };
     match &observation.extent {
-        Extent::Unobserved => quote!(observe::none()),
-        Extent::Elements(elements) => array(param, observation, elements),
-        Extent::Counted { count, most } => counted(param, observation, count, most),
-        Extent::Text => quote!(observe::c_string(#pointer)),
-        Extent::TextWithin(most) => {
-            let most = expr(most);
+        Extent::Elements(elements) => of.array(param, observation, elements),
+        Extent::Counted { count, most } => of.counted(param, observation, *count, most),
+        Extent::Text { within: None } => quote!(observe::c_string(#pointer)),
+        Extent::Text { within: Some(most) } => {
+            let most = of.int(most);
             quote!(observe::c_string_bounded(#pointer, #most))
         }
         Extent::TextOf { length, terminated } => {
-            let length = argument(length);
+            let (bare, length) = (of.bare(length), of.int(length));
             let is_terminated = match terminated {
-                Terminated::IfNegative => quote!(#length < 0),
-                Terminated::IfZero => quote!(#length == 0),
+                Terminated::IfNegative => quote!(#bare < 0),
+                Terminated::IfZero => quote!(#bare == 0),
             };
             quote! {
                 if #is_terminated {
                     observe::c_string(#pointer)
                 } else {
-                    observe::array(#pointer, #length as i64, 1)
+                    observe::array(#pointer, #length, 1)
                 }
             }
         }
         Extent::Strings { count, lengths } => {
-            let count = argument(count);
+            let count = of.int(count);
             let lengths = match lengths {
-                Some(lengths) => argument(lengths),
+                Some(lengths) => of.name(*lengths),
                 None => quote!(core::ptr::null()),
             };
-            quote!(observe::strings(#count as i64, #pointer, #lengths))
+            quote!(observe::strings(#count, #pointer, #lengths))
         }
-        Extent::Attributes if function.api == crate::model::Api::Egl && is_wide(observation) => {
-            quote!(observe::attributes_isize(#pointer))
-        }
+        Extent::Attributes if is_wide(observation) => quote!(observe::attributes_isize(#pointer)),
         Extent::Attributes => quote!(observe::attributes_i32(#pointer)),
-    }
-}
-
-fn array(param: &Param, observation: &Observation, elements: &Expr) -> TokenStream {
-    let pointer = ident(&param.ident);
-    let elements = expr(elements);
-    let bytes = element_bytes(observation);
-    quote!(observe::array(#pointer, #elements, #bytes))
-}
-
-/// The program need not ask how many there are.
-fn counted(param: &Param, observation: &Observation, count: &str, most: &Expr) -> TokenStream {
-    let pointer = ident(&param.ident);
-    let uncounted = array(param, observation, most);
-    let (count, most, bytes) = (argument(count), expr(most), element_bytes(observation));
-    quote! {
-        if #count.is_null() {
-            #uncounted
-        } else {
-            observe::counted_array(#pointer, #count, #most, #bytes)
-        }
+        Extent::Slice(..)
+        | Extent::Memory { .. }
+        | Extent::By { .. }
+        | Extent::Call { .. }
+        | Extent::Chain(_) => quote!(observe::none()),
     }
 }
 
@@ -78,47 +61,201 @@ fn element_bytes(observation: &Observation) -> Literal {
     Literal::u16_unsuffixed(observation.element.map_or(1, |element| element.repr.size()))
 }
 
-/// An expression of type `i64` that cannot overflow.
-fn expr(expr: &Expr) -> TokenStream {
-    match expr {
-        Expr::Number(number) => {
-            let number = Literal::i64_unsuffixed(*number);
-            quote!(#number)
-        }
-        Expr::Argument(name) => {
-            let name = argument(name);
-            quote!(#name as i64)
-        }
-        Expr::Sizes { table, argument } => {
-            let (table, argument) = (ident(table), self::argument(argument));
-            quote!(sizes::#table(#argument))
-        }
-        Expr::Product(left, right) => {
-            let left = operand(left);
-            let right = self::expr(right);
-            quote!(#left.saturating_mul(#right))
-        }
-        Expr::Quotient(left, divisor) => {
-            let left = operand(left);
-            let divisor = Literal::i64_unsuffixed(*divisor);
-            quote!(#left / #divisor)
-        }
-    }
+/// Expressions over a command's arguments.
+struct Arguments<'a> {
+    function: &'a Function,
+    observation: &'a Observation,
 }
 
-fn operand(expr: &Expr) -> TokenStream {
-    let tokens = self::expr(expr);
-    match expr {
-        Expr::Number(number) => {
-            let number = Literal::i64_suffixed(*number);
-            quote!(#number)
-        }
-        Expr::Sizes { .. } => tokens,
-        _ => quote!((#tokens)),
+impl Arguments<'_> {
+    fn array(&self, param: &Param, observation: &Observation, elements: &Expr) -> TokenStream {
+        let pointer = ident(&param.ident);
+        let elements = self.int(elements);
+        let bytes = element_bytes(observation);
+        quote!(observe::array(#pointer, #elements, #bytes))
     }
-}
 
-fn argument(name: &str) -> TokenStream {
-    let name = ident(&naming::parameter(name));
-    quote!(#name)
+    /// The program need not ask how many there are.
+    fn counted(
+        &self,
+        param: &Param,
+        observation: &Observation,
+        count: usize,
+        most: &Expr,
+    ) -> TokenStream {
+        let pointer = ident(&param.ident);
+        let uncounted = self.array(param, observation, most);
+        let (count, most, bytes) = (self.name(count), self.int(most), element_bytes(observation));
+        quote! {
+            if #count.is_null() {
+                #uncounted
+            } else {
+                observe::counted_array(#pointer, #count, #most, #bytes)
+            }
+        }
+    }
+
+    fn name(&self, param: usize) -> TokenStream {
+        let name = self.function.params.get(param).map(|param| ident(&param.ident));
+        quote!(#name)
+    }
+
+    /// An argument itself, where the expression is one.
+    fn bare(&self, expr: &Expr) -> TokenStream {
+        match &expr.kind {
+            ExprKind::Param(at) => self.name(*at),
+            _ => self.operand(expr),
+        }
+    }
+
+    /// An expression of type `i64` that cannot overflow.
+    fn int(&self, expr: &Expr) -> TokenStream {
+        match &expr.kind {
+            ExprKind::Int(number, _) => {
+                let number = Literal::i64_unsuffixed(*number);
+                quote!(#number)
+            }
+            ExprKind::Param(at) => {
+                let name = self.name(*at);
+                quote!(#name as i64)
+            }
+            ExprKind::Convert(inner) => self.int(inner),
+            ExprKind::Sizes(id, argument) => self.sizes(id.0, argument).unwrap_or_default(),
+            ExprKind::Binary(op, left, right) => self.binary(*op, left, right),
+            ExprKind::Unary(UnaryOp::Negate, value) => {
+                let value = self.operand(value);
+                quote!(#value.saturating_neg())
+            }
+            ExprKind::Unary(UnaryOp::Complement, value) => {
+                let value = self.operand(value);
+                quote!(!#value)
+            }
+            ExprKind::Min(left, right) => {
+                let (left, right) = (self.operand(left), self.int(right));
+                quote!(#left.min(#right))
+            }
+            ExprKind::Max(left, right) => {
+                let (left, right) = (self.operand(left), self.int(right));
+                quote!(#left.max(#right))
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                let condition = self.bool(condition);
+                let (then, otherwise) = (self.int(then), self.int(otherwise));
+                quote!(if #condition { #then } else { #otherwise })
+            }
+            ExprKind::Match { value, arms, otherwise } => {
+                let (value, otherwise) = (self.int(value), self.int(otherwise));
+                let arms = arms.iter().map(|arm| self.arm(arm));
+                quote!(match #value { #(#arms)* _ => #otherwise })
+            }
+            ExprKind::Memory { .. } | ExprKind::Bool(_) => quote!(0),
+            _ => {
+                let condition = self.bool(expr);
+                quote!(i64::from(#condition))
+            }
+        }
+    }
+
+    fn arm(&self, arm: &Arm<Expr>) -> TokenStream {
+        let patterns = arm.patterns.iter().filter_map(|pattern| match pattern {
+            Pattern::Int(value, _) => Some(Literal::i64_unsuffixed(*value)),
+            _ => None,
+        });
+        let body = self.int(&arm.body);
+        quote!(#(#patterns)|* => #body,)
+    }
+
+    fn sizes(&self, table: usize, argument: &Expr) -> Option<TokenStream> {
+        let table = ident(self.observation.tables.get(&table)?);
+        let is_u32 = matches!(&argument.kind, ExprKind::Param(at)
+            if self.function.params.get(*at).is_some_and(|param| param.value.ty.repr == Repr::U32));
+        let argument = match is_u32 {
+            true => self.bare(argument),
+            false => {
+                let argument = self.operand(argument);
+                quote!(#argument as u32)
+            }
+        };
+        Some(quote!(sizes::#table(#argument)))
+    }
+
+    fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr) -> TokenStream {
+        if op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or) {
+            let condition = self.comparison(op, left, right);
+            return quote!(i64::from(#condition));
+        }
+        let is_constant = matches!(right.kind, ExprKind::Int(1.., _));
+        let (left, right_operand, right) =
+            (self.operand(left), self.operand(right), self.int(right));
+        match op {
+            BinaryOp::Multiply => quote!(#left.saturating_mul(#right)),
+            BinaryOp::Add => quote!(#left.saturating_add(#right)),
+            BinaryOp::Subtract => quote!(#left.saturating_sub(#right)),
+            BinaryOp::Divide if is_constant => quote!(#left / #right),
+            BinaryOp::Divide => quote!(gapii_state::number::div(#left, #right)),
+            BinaryOp::Remainder if is_constant => quote!(#left % #right),
+            BinaryOp::Remainder => quote!(gapii_state::number::rem(#left, #right)),
+            BinaryOp::ShiftLeft => quote!(gapii_state::number::shl(#left, #right)),
+            BinaryOp::ShiftRight => quote!(gapii_state::number::shr(#left, #right)),
+            BinaryOp::BitAnd => quote!((#left & #right_operand)),
+            BinaryOp::BitXor => quote!((#left ^ #right_operand)),
+            _ => quote!((#left | #right_operand)),
+        }
+    }
+
+    fn comparison(&self, op: BinaryOp, left: &Expr, right: &Expr) -> TokenStream {
+        if matches!(op, BinaryOp::And | BinaryOp::Or) {
+            let (left, right) = (self.bool(left), self.bool(right));
+            return match op {
+                BinaryOp::And => quote!((#left && #right)),
+                _ => quote!((#left || #right)),
+            };
+        }
+        let (left, right) = (self.operand(left), self.operand(right));
+        match op {
+            BinaryOp::Equal => quote!((#left == #right)),
+            BinaryOp::NotEqual => quote!((#left != #right)),
+            BinaryOp::Less => quote!((#left < #right)),
+            BinaryOp::LessEqual => quote!((#left <= #right)),
+            BinaryOp::Greater => quote!((#left > #right)),
+            _ => quote!((#left >= #right)),
+        }
+    }
+
+    fn bool(&self, expr: &Expr) -> TokenStream {
+        match &expr.kind {
+            ExprKind::Bool(value) => quote!(#value),
+            ExprKind::Param(at) => {
+                let name = self.name(*at);
+                quote!((#name != 0))
+            }
+            ExprKind::Unary(UnaryOp::Not, value) => {
+                let value = self.bool(value);
+                quote!(!#value)
+            }
+            ExprKind::IsNull(pointer) => {
+                let pointer = self.bare(pointer);
+                quote!(#pointer.is_null())
+            }
+            ExprKind::Binary(op, left, right) => self.comparison(*op, left, right),
+            ExprKind::If(condition, then, otherwise) => {
+                let (condition, then, otherwise) =
+                    (self.bool(condition), self.bool(then), self.bool(otherwise));
+                quote!((if #condition { #then } else { #otherwise }))
+            }
+            _ => quote!(false),
+        }
+    }
+
+    fn operand(&self, expr: &Expr) -> TokenStream {
+        let tokens = self.int(expr);
+        match &expr.kind {
+            ExprKind::Int(number, _) => {
+                let number = Literal::i64_suffixed(*number);
+                quote!(#number)
+            }
+            ExprKind::Sizes(..) => tokens,
+            _ => quote!((#tokens)),
+        }
+    }
 }

@@ -17,6 +17,11 @@ const fn plain(name: &'static str, ty: TypeRef, offset: u16) -> ParamDesc {
     ParamDesc { name, ty, offset, observed: Observed::No, element: None }
 }
 
+const fn points(name: &'static str, offset: u16, element: TypeRef) -> ParamDesc {
+    let ty = ty(Repr::Pointer, Kind::Pointer);
+    ParamDesc { name, ty, offset, observed: Observed::No, element: Some(element) }
+}
+
 const fn reads(name: &'static str, kind: Kind, offset: u16, element: Option<TypeRef>) -> ParamDesc {
     let ty = ty(Repr::Pointer, kind);
     ParamDesc { name, ty, offset, observed: Observed::In, element }
@@ -67,6 +72,10 @@ fn function(function: &Function) -> String {
 
 fn param(param: &Param) -> String {
     let Some(observation) = &param.observation else {
+        if let Some(element) = param.ranges_element {
+            let (name, element) = (&param.name, ty(element));
+            return format!("points(\"{name}\", {}, {element}),", param.offset);
+        }
         return format!("plain(\"{}\", {}, {}),", param.name, ty(param.value.ty), param.offset);
     };
     let direction = match observation.direction {

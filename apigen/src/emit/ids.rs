@@ -1,14 +1,15 @@
 //! `ids.rs`: a constant for each command.
 
 use super::file;
-use crate::model::Model;
+use crate::model::{Api, Model};
 
 pub fn emit(model: &Model) -> String {
+    let egl = model.functions.iter().filter(|function| function.api == Api::Egl).count();
     let mut items = vec![
         "/// Number of commands; ids are below it.".to_owned(),
         format!("pub const COUNT: usize = {};", model.functions.len()),
         "/// Ids from here on are OpenGL's, those before are EGL's.".to_owned(),
-        format!("pub const GL_FIRST: u16 = {};\n", model.summary().egl_commands),
+        format!("pub const GL_FIRST: u16 = {};\n", egl),
     ];
     for function in &model.functions {
         items.push(format!("pub const {}: u16 = {};", function.constant, function.id));

@@ -40,6 +40,7 @@ fn act(function: &Function, part: Direction) -> TokenStream {
     let name = ident(&function.name);
     let plain = |name: TokenStream, value: &Value| match value.ty.repr {
         Repr::Pointer => quote!(#name as u64),
+        Repr::I64 if value.rust.to_string() == "isize" => quote!(#name as i64),
         _ => name,
     };
     let arguments = function.params.iter().map(|param| {

@@ -12,3 +12,4 @@ mod lexer;
 mod parser;
 pub mod source;
 pub mod typed;
+pub mod walk;

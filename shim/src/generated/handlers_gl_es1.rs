@@ -213,7 +213,7 @@ pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
 pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_FOGFV);
     let Some(call) = Call::begin(GL_FOGFV) else { return driver(pname, params) };
-    let mut reads = [observe::array(params, sizes::fog(pname), 4)];
+    let mut reads = [observe::array(params, sizes::fog_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
 pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_FOGXV);
     let Some(call) = Call::begin(GL_FOGXV) else { return driver(pname, param) };
-    let mut reads = [observe::array(param, sizes::fog(pname), 4)];
+    let mut reads = [observe::array(param, sizes::fog_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, param);
     };
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) 
     call.put(8, params);
     let call = call.publish();
     driver(light, pname, params);
-    let mut writes = [observe::array(params, sizes::light(pname), 4)];
+    let mut writes = [observe::array(params, sizes::light_values(pname), 4)];
     call.leave(GL_GET_LIGHTFV, 0, (), &mut writes);
 }
 
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) 
     call.put(8, params);
     let call = call.publish();
     driver(light, pname, params);
-    let mut writes = [observe::array(params, sizes::light(pname), 4)];
+    let mut writes = [observe::array(params, sizes::light_values(pname), 4)];
     call.leave(GL_GET_LIGHTXV, 0, (), &mut writes);
 }
 
@@ -355,7 +355,7 @@ pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32
     call.put(8, params);
     let call = call.publish();
     driver(face, pname, params);
-    let mut writes = [observe::array(params, sizes::material(pname), 4)];
+    let mut writes = [observe::array(params, sizes::material_values(pname), 4)];
     call.leave(GL_GET_MATERIALFV, 0, (), &mut writes);
 }
 
@@ -368,7 +368,7 @@ pub unsafe extern "C" fn glGetMaterialxv(face: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(face, pname, params);
-    let mut writes = [observe::array(params, sizes::material(pname), 4)];
+    let mut writes = [observe::array(params, sizes::material_values(pname), 4)];
     call.leave(GL_GET_MATERIALXV, 0, (), &mut writes);
 }
 
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let mut writes = [observe::array(params, sizes::texture_environment_values(pname), 4)];
     call.leave(GL_GET_TEX_ENVFV, 0, (), &mut writes);
 }
 
@@ -398,7 +398,7 @@ pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let mut writes = [observe::array(params, sizes::texture_environment_values(pname), 4)];
     call.leave(GL_GET_TEX_ENVIV, 0, (), &mut writes);
 }
 
@@ -413,7 +413,7 @@ pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let mut writes = [observe::array(params, sizes::texture_environment_values(pname), 4)];
     call.leave(GL_GET_TEX_ENVXV, 0, (), &mut writes);
 }
 
@@ -448,7 +448,7 @@ pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
 pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_LIGHT_MODELFV);
     let Some(call) = Call::begin(GL_LIGHT_MODELFV) else { return driver(pname, params) };
-    let mut reads = [observe::array(params, sizes::light_model(pname), 4)];
+    let mut reads = [observe::array(params, sizes::light_model_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
@@ -474,7 +474,7 @@ pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_LIGHT_MODELXV);
     let Some(call) = Call::begin(GL_LIGHT_MODELXV) else { return driver(pname, param) };
-    let mut reads = [observe::array(param, sizes::light_model(pname), 4)];
+    let mut reads = [observe::array(param, sizes::light_model_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, param);
     };
@@ -502,7 +502,7 @@ pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_LIGHTFV);
     let Some(call) = Call::begin(GL_LIGHTFV) else { return driver(light, pname, params) };
-    let mut reads = [observe::array(params, sizes::light(pname), 4)];
+    let mut reads = [observe::array(params, sizes::light_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(light, pname, params);
     };
@@ -530,7 +530,7 @@ pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_LIGHTXV);
     let Some(call) = Call::begin(GL_LIGHTXV) else { return driver(light, pname, params) };
-    let mut reads = [observe::array(params, sizes::light(pname), 4)];
+    let mut reads = [observe::array(params, sizes::light_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(light, pname, params);
     };
@@ -611,7 +611,7 @@ pub unsafe extern "C" fn glMaterialf(face: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_MATERIALFV);
     let Some(call) = Call::begin(GL_MATERIALFV) else { return driver(face, pname, params) };
-    let mut reads = [observe::array(params, sizes::material(pname), 4)];
+    let mut reads = [observe::array(params, sizes::material_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(face, pname, params);
     };
@@ -639,7 +639,7 @@ pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_MATERIALXV);
     let Some(call) = Call::begin(GL_MATERIALXV) else { return driver(face, pname, param) };
-    let mut reads = [observe::array(param, sizes::material(pname), 4)];
+    let mut reads = [observe::array(param, sizes::material_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(face, pname, param);
     };
@@ -796,7 +796,7 @@ pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
 pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_POINT_PARAMETERFV);
     let Some(call) = Call::begin(GL_POINT_PARAMETERFV) else { return driver(pname, params) };
-    let mut reads = [observe::array(params, sizes::point(pname), 4)];
+    let mut reads = [observe::array(params, sizes::point_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
@@ -822,7 +822,7 @@ pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
 pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_POINT_PARAMETERXV);
     let Some(call) = Call::begin(GL_POINT_PARAMETERXV) else { return driver(pname, params) };
-    let mut reads = [observe::array(params, sizes::point(pname), 4)];
+    let mut reads = [observe::array(params, sizes::point_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
@@ -997,7 +997,7 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_ENVFV);
     let Some(call) = Call::begin(GL_TEX_ENVFV) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let mut reads = [observe::array(params, sizes::texture_environment_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
@@ -1025,7 +1025,7 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVIV);
     let Some(call) = Call::begin(GL_TEX_ENVIV) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let mut reads = [observe::array(params, sizes::texture_environment_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
@@ -1053,7 +1053,7 @@ pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVXV);
     let Some(call) = Call::begin(GL_TEX_ENVXV) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let mut reads = [observe::array(params, sizes::texture_environment_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };

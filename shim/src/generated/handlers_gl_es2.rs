@@ -177,17 +177,14 @@ pub unsafe extern "C" fn glBlendFuncSeparate(
 pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_void, usage: u32) {
     let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) = driver!(GL_BUFFER_DATA);
     let Some(call) = Call::begin(GL_BUFFER_DATA) else { return driver(target, size, data, usage) };
-    let mut reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 28, &mut reads) else {
-        return driver(target, size, data, usage);
-    };
+    let Some(call) = call.reserve(EFFECT, 28) else { return driver(target, size, data, usage) };
     call.clear(0);
     call.clear(24);
     call.put(0, target);
     call.put(8, size);
     call.put(16, data);
     call.put(24, usage);
-    let call = call.publish_observing(32, &reads);
+    let call = call.publish();
     driver(target, size, data, usage);
     call.finish();
 }
@@ -203,16 +200,13 @@ pub unsafe extern "C" fn glBufferSubData(
     let Some(call) = Call::begin(GL_BUFFER_SUB_DATA) else {
         return driver(target, offset, size, data);
     };
-    let mut reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
-        return driver(target, offset, size, data);
-    };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver(target, offset, size, data) };
     call.clear(0);
     call.put(0, target);
     call.put(8, offset);
     call.put(16, size);
     call.put(24, data);
-    let call = call.publish_observing(32, &reads);
+    let call = call.publish();
     driver(target, offset, size, data);
     call.finish();
 }
@@ -948,7 +942,7 @@ pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params:
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::buffer_value(pname), 4)];
     call.leave(GL_GET_BUFFER_PARAMETERIV, 0, (), &mut writes);
 }
 
@@ -996,7 +990,7 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
     call.put(16, params);
     let call = call.publish();
     driver(target, attachment, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::attachment_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV, 0, (), &mut writes);
 }
 
@@ -1066,7 +1060,7 @@ pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, p
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::renderbuffer_value(pname), 4)];
     call.leave(GL_GET_RENDERBUFFER_PARAMETERIV, 0, (), &mut writes);
 }
 
@@ -1155,7 +1149,7 @@ pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(shader, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::shader(pname), 4)];
     call.leave(GL_GET_SHADERIV, 0, (), &mut writes);
 }
 
@@ -1260,16 +1254,13 @@ pub unsafe extern "C" fn glGetVertexAttribPointerv(
     let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_POINTERV) else {
         return driver(index, pname, pointer);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(index, pname, pointer);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(index, pname, pointer) };
     call.put(0, index);
     call.put(4, pname);
     call.put(8, pointer);
     let call = call.publish();
     driver(index, pname, pointer);
-    let mut writes = [observe::array(pointer, 1, 8)];
-    call.leave(GL_GET_VERTEX_ATTRIB_POINTERV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mut f32) {
@@ -1567,8 +1558,7 @@ pub unsafe extern "C" fn glShaderSource(
     let Some(call) = Call::begin(GL_SHADER_SOURCE) else {
         return driver(shader, count, string, length);
     };
-    let mut reads =
-        [observe::strings(count as i64, string, length), observe::array(length, count as i64, 4)];
+    let mut reads = [observe::array(length, count as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(shader, count, string, length);
     };
@@ -1815,7 +1805,7 @@ pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
 pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM1FV);
     let Some(call) = Call::begin(GL_UNIFORM1FV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
+    let mut reads = [observe::array(value, count as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -1841,7 +1831,7 @@ pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
 pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM1IV);
     let Some(call) = Call::begin(GL_UNIFORM1IV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
+    let mut reads = [observe::array(value, count as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };

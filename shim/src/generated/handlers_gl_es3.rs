@@ -1314,7 +1314,11 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
     call.put(24, params);
     let call = call.publish_observing(32, &reads);
     driver(program, uniformCount, uniformIndices, pname, params);
-    let mut writes = [observe::array(params, uniformCount as i64, 4)];
+    let mut writes = [observe::array(
+        params,
+        sizes::uniform_property(pname).saturating_mul(uniformCount as i64),
+        4,
+    )];
     call.leave(GL_GET_ACTIVE_UNIFORMSIV, 0, (), &mut writes);
 }
 
@@ -1344,7 +1348,7 @@ pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, param
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 8)];
+    let mut writes = [observe::array(params, sizes::buffer_value(pname), 8)];
     call.leave(GL_GET_BUFFER_PARAMETERI64V, 0, (), &mut writes);
 }
 
@@ -1353,16 +1357,13 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
     let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_BUFFER_POINTERV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetDebugMessageLog(
@@ -1401,15 +1402,7 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
     call.put(48, messageLog);
     let call = call.publish();
     let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    let mut writes = [
-        observe::array(sources, count as i64, 4),
-        observe::array(types, count as i64, 4),
-        observe::array(ids, count as i64, 4),
-        observe::array(severities, count as i64, 4),
-        observe::array(lengths, count as i64, 4),
-        observe::array(messageLog, bufSize as i64, 1),
-    ];
-    call.leave(GL_GET_DEBUG_MESSAGE_LOG, 0, result, &mut writes);
+    call.leave(GL_GET_DEBUG_MESSAGE_LOG, 0, result, &mut []);
     result
 }
 
@@ -1443,7 +1436,7 @@ pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, pa
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::framebuffer_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV, 0, (), &mut writes);
 }
 
@@ -1508,7 +1501,7 @@ pub unsafe extern "C" fn glGetInternalformativ(
     let Some(call) = Call::begin(GL_GET_INTERNALFORMATIV) else {
         return driver(target, internalformat, pname, count, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(target, internalformat, pname, count, params);
     };
     call.put(0, target);
@@ -1518,8 +1511,7 @@ pub unsafe extern "C" fn glGetInternalformativ(
     call.put(16, params);
     let call = call.publish();
     driver(target, internalformat, pname, count, params);
-    let mut writes = [observe::array(params, count as i64, 4)];
-    call.leave(GL_GET_INTERNALFORMATIV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f32) {
@@ -1656,7 +1648,7 @@ pub unsafe extern "C" fn glGetProgramInterfaceiv(
     call.put(16, params);
     let call = call.publish();
     driver(program, programInterface, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::interface_value(pname), 4)];
     call.leave(GL_GET_PROGRAM_INTERFACEIV, 0, (), &mut writes);
 }
 
@@ -1698,7 +1690,7 @@ pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, param
     call.put(8, params);
     let call = call.publish();
     driver(pipeline, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::pipeline_value(pname), 4)];
     call.leave(GL_GET_PROGRAM_PIPELINEIV, 0, (), &mut writes);
 }
 
@@ -1827,7 +1819,7 @@ pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u
     call.put(8, params);
     let call = call.publish();
     driver(id, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::query_value(pname), 4)];
     call.leave(GL_GET_QUERY_OBJECTUIV, 0, (), &mut writes);
 }
 
@@ -1842,7 +1834,7 @@ pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32)
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::query_target(pname), 4)];
     call.leave(GL_GET_QUERYIV, 0, (), &mut writes);
 }
 
@@ -1981,7 +1973,7 @@ pub unsafe extern "C" fn glGetTexLevelParameterfv(
     call.put(16, params);
     let call = call.publish();
     driver(target, level, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::texture_level(pname), 4)];
     call.leave(GL_GET_TEX_LEVEL_PARAMETERFV, 0, (), &mut writes);
 }
 
@@ -2006,7 +1998,7 @@ pub unsafe extern "C" fn glGetTexLevelParameteriv(
     call.put(16, params);
     let call = call.publish();
     driver(target, level, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::texture_level(pname), 4)];
     call.leave(GL_GET_TEX_LEVEL_PARAMETERIV, 0, (), &mut writes);
 }
 
@@ -2181,7 +2173,7 @@ pub unsafe extern "C" fn glGetnUniformfv(
     let Some(call) = Call::begin(GL_GETN_UNIFORMFV) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -2191,8 +2183,7 @@ pub unsafe extern "C" fn glGetnUniformfv(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMFV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetnUniformiv(
@@ -2205,7 +2196,7 @@ pub unsafe extern "C" fn glGetnUniformiv(
     let Some(call) = Call::begin(GL_GETN_UNIFORMIV) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -2215,8 +2206,7 @@ pub unsafe extern "C" fn glGetnUniformiv(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMIV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetnUniformuiv(
@@ -2229,7 +2219,7 @@ pub unsafe extern "C" fn glGetnUniformuiv(
     let Some(call) = Call::begin(GL_GETN_UNIFORMUIV) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -2239,8 +2229,7 @@ pub unsafe extern "C" fn glGetnUniformuiv(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMUIV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glInvalidateFramebuffer(
@@ -3901,7 +3890,7 @@ pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
 pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM1UIV);
     let Some(call) = Call::begin(GL_UNIFORM1UIV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 4)];
+    let mut reads = [observe::array(value, count as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };

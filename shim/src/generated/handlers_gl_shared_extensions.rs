@@ -443,17 +443,14 @@ pub unsafe extern "C" fn glBufferStorageEXT(
     let Some(call) = Call::begin(GL_BUFFER_STORAGE_EXT) else {
         return driver(target, size, data, flags);
     };
-    let mut reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 28, &mut reads) else {
-        return driver(target, size, data, flags);
-    };
+    let Some(call) = call.reserve(EFFECT, 28) else { return driver(target, size, data, flags) };
     call.clear(0);
     call.clear(24);
     call.put(0, target);
     call.put(8, size);
     call.put(16, data);
     call.put(24, flags);
-    let call = call.publish_observing(32, &reads);
+    let call = call.publish();
     driver(target, size, data, flags);
     call.finish();
 }
@@ -1489,8 +1486,7 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
     let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT) else {
         return driver(mode, count, r#type, indices, instancecount, baseinstance);
     };
-    let mut reads = [observe::array(indices, count as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(mode, count, r#type, indices, instancecount, baseinstance);
     };
     call.clear(8);
@@ -1500,7 +1496,7 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
     call.put(16, indices);
     call.put(24, instancecount);
     call.put(28, baseinstance);
-    let call = call.publish_observing(32, &reads);
+    let call = call.publish();
     driver(mode, count, r#type, indices, instancecount, baseinstance);
     call.finish();
 }
@@ -1519,8 +1515,7 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
     let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     };
-    let mut reads = [observe::array(indices, count as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 36, &mut reads) else {
+    let Some(call) = call.reserve(EFFECT, 36) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     };
     call.clear(8);
@@ -1532,7 +1527,7 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
     call.put(24, instancecount);
     call.put(28, basevertex);
     call.put(32, baseinstance);
-    let call = call.publish_observing(40, &reads);
+    let call = call.publish();
     driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     call.finish();
 }
@@ -1842,12 +1837,15 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
     let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT) else {
         return driver(target, image, attrib_list);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(target, image, attrib_list) };
+    let mut reads = [observe::array(attrib_list, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
+        return driver(target, image, attrib_list);
+    };
     call.clear(0);
     call.put(0, target);
     call.put(8, image);
     call.put(16, attrib_list);
-    let call = call.publish();
+    let call = call.publish_observing(24, &reads);
     driver(target, image, attrib_list);
     call.finish();
 }
@@ -1876,12 +1874,15 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
     let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT) else {
         return driver(texture, image, attrib_list);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(texture, image, attrib_list) };
+    let mut reads = [observe::array(attrib_list, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
+        return driver(texture, image, attrib_list);
+    };
     call.clear(0);
     call.put(0, texture);
     call.put(8, image);
     call.put(16, attrib_list);
-    let call = call.publish();
+    let call = call.publish_observing(24, &reads);
     driver(texture, image, attrib_list);
     call.finish();
 }
@@ -1948,7 +1949,7 @@ pub unsafe extern "C" fn glFogxOES(pname: u32, param: i32) {
 pub unsafe extern "C" fn glFogxvOES(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_FOGXV_OES);
     let Some(call) = Call::begin(GL_FOGXV_OES) else { return driver(pname, param) };
-    let mut reads = [observe::array(param, sizes::fog(pname), 4)];
+    let mut reads = [observe::array(param, sizes::fog_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, param);
     };
@@ -2341,16 +2342,13 @@ pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params:
     let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_BUFFER_POINTERV_OES, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
@@ -2415,15 +2413,7 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
     call.put(48, messageLog);
     let call = call.publish();
     let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    let mut writes = [
-        observe::array(sources, count as i64, 4),
-        observe::array(types, count as i64, 4),
-        observe::array(ids, count as i64, 4),
-        observe::array(severities, count as i64, 4),
-        observe::array(lengths, count as i64, 4),
-        observe::array(messageLog, bufSize as i64, 1),
-    ];
-    call.leave(GL_GET_DEBUG_MESSAGE_LOG_KHR, 0, result, &mut writes);
+    call.leave(GL_GET_DEBUG_MESSAGE_LOG_KHR, 0, result, &mut []);
     result
 }
 
@@ -2522,7 +2512,7 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(
     call.put(16, params);
     let call = call.publish();
     driver(target, attachment, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::attachment_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES, 0, (), &mut writes);
 }
 
@@ -2596,7 +2586,7 @@ pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i3
     call.put(8, params);
     let call = call.publish();
     driver(light, pname, params);
-    let mut writes = [observe::array(params, sizes::light(pname), 4)];
+    let mut writes = [observe::array(params, sizes::light_values(pname), 4)];
     call.leave(GL_GET_LIGHTXV_OES, 0, (), &mut writes);
 }
 
@@ -2609,7 +2599,7 @@ pub unsafe extern "C" fn glGetMaterialxvOES(face: u32, pname: u32, params: *mut 
     call.put(8, params);
     let call = call.publish();
     driver(face, pname, params);
-    let mut writes = [observe::array(params, sizes::material(pname), 4)];
+    let mut writes = [observe::array(params, sizes::material_values(pname), 4)];
     call.leave(GL_GET_MATERIALXV_OES, 0, (), &mut writes);
 }
 
@@ -2631,7 +2621,7 @@ pub unsafe extern "C" fn glGetMemoryObjectParameterivEXT(
     call.put(8, params);
     let call = call.publish();
     driver(memoryObject, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::memory_object_value(pname), 4)];
     call.leave(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT, 0, (), &mut writes);
 }
 
@@ -2802,7 +2792,7 @@ pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, pa
     call.put(8, params);
     let call = call.publish();
     driver(pipeline, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::pipeline_value(pname), 4)];
     call.leave(GL_GET_PROGRAM_PIPELINEIV_EXT, 0, (), &mut writes);
 }
 
@@ -2885,7 +2875,7 @@ pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mu
     call.put(8, params);
     let call = call.publish();
     driver(id, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::query_value(pname), 4)];
     call.leave(GL_GET_QUERY_OBJECTUIV_EXT, 0, (), &mut writes);
 }
 
@@ -2900,7 +2890,7 @@ pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::query_target(pname), 4)];
     call.leave(GL_GET_QUERYIV_EXT, 0, (), &mut writes);
 }
 
@@ -2922,7 +2912,7 @@ pub unsafe extern "C" fn glGetRenderbufferParameterivOES(
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::renderbuffer_value(pname), 4)];
     call.leave(GL_GET_RENDERBUFFER_PARAMETERIV_OES, 0, (), &mut writes);
 }
 
@@ -3033,7 +3023,7 @@ pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut 
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let mut writes = [observe::array(params, sizes::texture_environment_values(pname), 4)];
     call.leave(GL_GET_TEX_ENVXV_OES, 0, (), &mut writes);
 }
 
@@ -3199,7 +3189,7 @@ pub unsafe extern "C" fn glGetnUniformfvEXT(
     let Some(call) = Call::begin(GL_GETN_UNIFORMFV_EXT) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -3209,8 +3199,7 @@ pub unsafe extern "C" fn glGetnUniformfvEXT(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMFV_EXT, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetnUniformfvKHR(
@@ -3223,7 +3212,7 @@ pub unsafe extern "C" fn glGetnUniformfvKHR(
     let Some(call) = Call::begin(GL_GETN_UNIFORMFV_KHR) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -3233,8 +3222,7 @@ pub unsafe extern "C" fn glGetnUniformfvKHR(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMFV_KHR, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetnUniformivEXT(
@@ -3247,7 +3235,7 @@ pub unsafe extern "C" fn glGetnUniformivEXT(
     let Some(call) = Call::begin(GL_GETN_UNIFORMIV_EXT) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -3257,8 +3245,7 @@ pub unsafe extern "C" fn glGetnUniformivEXT(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMIV_EXT, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetnUniformivKHR(
@@ -3271,7 +3258,7 @@ pub unsafe extern "C" fn glGetnUniformivKHR(
     let Some(call) = Call::begin(GL_GETN_UNIFORMIV_KHR) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -3281,8 +3268,7 @@ pub unsafe extern "C" fn glGetnUniformivKHR(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMIV_KHR, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetnUniformuivKHR(
@@ -3295,7 +3281,7 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
     let Some(call) = Call::begin(GL_GETN_UNIFORMUIV_KHR) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+    let Some(call) = call.reserve(EFFECT, 24) else {
         return driver(program, location, bufSize, params);
     };
     call.clear(8);
@@ -3305,8 +3291,7 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
     call.put(16, params);
     let call = call.publish();
     driver(program, location, bufSize, params);
-    let mut writes = [observe::array(params, (bufSize as i64) / 4, 4)];
-    call.leave(GL_GETN_UNIFORMUIV_KHR, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glImportMemoryFdEXT(memory: u32, size: u64, handleType: u32, fd: i32) {
@@ -3597,7 +3582,7 @@ pub unsafe extern "C" fn glLightModelxOES(pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightModelxvOES(pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_LIGHT_MODELXV_OES);
     let Some(call) = Call::begin(GL_LIGHT_MODELXV_OES) else { return driver(pname, param) };
-    let mut reads = [observe::array(param, sizes::light_model(pname), 4)];
+    let mut reads = [observe::array(param, sizes::light_model_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, param);
     };
@@ -3625,7 +3610,7 @@ pub unsafe extern "C" fn glLightxOES(light: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_LIGHTXV_OES);
     let Some(call) = Call::begin(GL_LIGHTXV_OES) else { return driver(light, pname, params) };
-    let mut reads = [observe::array(params, sizes::light(pname), 4)];
+    let mut reads = [observe::array(params, sizes::light_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(light, pname, params);
     };
@@ -3724,7 +3709,7 @@ pub unsafe extern "C" fn glMaterialxOES(face: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glMaterialxvOES(face: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_MATERIALXV_OES);
     let Some(call) = Call::begin(GL_MATERIALXV_OES) else { return driver(face, pname, param) };
-    let mut reads = [observe::array(param, sizes::material(pname), 4)];
+    let mut reads = [observe::array(param, sizes::material_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(face, pname, param);
     };
@@ -3779,7 +3764,7 @@ pub unsafe extern "C" fn glMemoryObjectParameterivEXT(
     let Some(call) = Call::begin(GL_MEMORY_OBJECT_PARAMETERIV_EXT) else {
         return driver(memoryObject, pname, params);
     };
-    let mut reads = [observe::array(params, 1, 4)];
+    let mut reads = [observe::array(params, sizes::memory_object_value(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(memoryObject, pname, params);
     };
@@ -4182,7 +4167,7 @@ pub unsafe extern "C" fn glPointParameterxOES(pname: u32, param: i32) {
 pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_POINT_PARAMETERXV_OES);
     let Some(call) = Call::begin(GL_POINT_PARAMETERXV_OES) else { return driver(pname, params) };
-    let mut reads = [observe::array(params, sizes::point(pname), 4)];
+    let mut reads = [observe::array(params, sizes::point_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(pname, params);
     };
@@ -5727,7 +5712,7 @@ pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVXV_OES);
     let Some(call) = Call::begin(GL_TEX_ENVXV_OES) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture_environment(pname), 4)];
+    let mut reads = [observe::array(params, sizes::texture_environment_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };

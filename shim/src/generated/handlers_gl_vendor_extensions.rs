@@ -962,7 +962,7 @@ pub unsafe extern "C" fn glExtGetProgramBinarySourceQCOM(
     let Some(call) = Call::begin(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM) else {
         return driver(program, shadertype, source, length);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(program, shadertype, source, length);
     };
     call.put(0, program);
@@ -971,7 +971,8 @@ pub unsafe extern "C" fn glExtGetProgramBinarySourceQCOM(
     call.put(16, length);
     let call = call.publish();
     driver(program, shadertype, source, length);
-    call.finish();
+    let mut writes = [observe::array(length, 1, 4)];
+    call.leave(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glExtGetProgramsQCOM(
@@ -1501,13 +1502,14 @@ pub unsafe extern "C" fn glGetCoverageModulationTableNV(bufSize: i32, v: *mut f3
     let Some(call) = Call::begin(GL_GET_COVERAGE_MODULATION_TABLE_NV) else {
         return driver(bufSize, v);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(bufSize, v) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(bufSize, v) };
     call.clear(0);
     call.put(0, bufSize);
     call.put(8, v);
     let call = call.publish();
     driver(bufSize, v);
-    call.finish();
+    let mut writes = [observe::array(v, (bufSize as i64).min(16), 4)];
+    call.leave(GL_GET_COVERAGE_MODULATION_TABLE_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetDriverControlStringQCOM(
@@ -1622,7 +1624,7 @@ pub unsafe extern "C" fn glGetFramebufferParameterivMESA(
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(params, sizes::framebuffer_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA, 0, (), &mut writes);
 }
 
@@ -1708,7 +1710,7 @@ pub unsafe extern "C" fn glGetMemoryObjectDetachedResourcesuivNV(
     let Some(call) = Call::begin(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV) else {
         return driver(memory, pname, first, count, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
         return driver(memory, pname, first, count, params);
     };
     call.put(0, memory);
@@ -1718,7 +1720,8 @@ pub unsafe extern "C" fn glGetMemoryObjectDetachedResourcesuivNV(
     call.put(16, params);
     let call = call.publish();
     driver(memory, pname, first, count, params);
-    call.finish();
+    let mut writes = [observe::array(params, count as i64, 4)];
+    call.leave(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetNextPerfQueryIdINTEL(queryId: u32, nextQueryId: *mut u32) {
@@ -1856,7 +1859,7 @@ pub unsafe extern "C" fn glGetPathParameterfvNV(path: u32, pname: u32, value: *m
     call.put(8, value);
     let call = call.publish();
     driver(path, pname, value);
-    let mut writes = [observe::array(value, 4, 4)];
+    let mut writes = [observe::array(value, 1, 4)];
     call.leave(GL_GET_PATH_PARAMETERFV_NV, 0, (), &mut writes);
 }
 
@@ -1871,7 +1874,7 @@ pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *m
     call.put(8, value);
     let call = call.publish();
     driver(path, pname, value);
-    let mut writes = [observe::array(value, 4, 4)];
+    let mut writes = [observe::array(value, 1, 4)];
     call.leave(GL_GET_PATH_PARAMETERIV_NV, 0, (), &mut writes);
 }
 
@@ -1901,7 +1904,7 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
             returnedSpacing,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 48) else {
+    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
         return driver(
             pathListMode,
             numPaths,
@@ -1936,7 +1939,12 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
         transformType,
         returnedSpacing,
     );
-    call.finish();
+    let mut writes = [observe::array(
+        returnedSpacing,
+        ((numPaths as i64).saturating_sub(1)).saturating_mul(sizes::transform(transformType)),
+        4,
+    )];
+    call.leave(GL_GET_PATH_SPACING_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
@@ -2073,7 +2081,9 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterInfoAMD(
     let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD) else {
         return driver(group, counter, pname, data);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(group, counter, pname, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+        return driver(group, counter, pname, data);
+    };
     call.clear(8);
     call.put(0, group);
     call.put(4, counter);
@@ -2081,7 +2091,8 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterInfoAMD(
     call.put(16, data);
     let call = call.publish();
     driver(group, counter, pname, data);
-    call.finish();
+    let mut writes = [observe::array(data, sizes::counter_info_bytes(pname), 1)];
+    call.leave(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfMonitorCounterStringAMD(
@@ -3258,7 +3269,14 @@ pub unsafe extern "C" fn glPathCommandsNV(
     let Some(call) = Call::begin(GL_PATH_COMMANDS_NV) else {
         return driver(path, numCommands, commands, numCoords, coordType, coords);
     };
-    let mut reads = [observe::array(commands, numCommands as i64, 1)];
+    let mut reads = [
+        observe::array(commands, numCommands as i64, 1),
+        observe::array(
+            coords,
+            (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)),
+            1,
+        ),
+    ];
     let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
         return driver(path, numCommands, commands, numCoords, coordType, coords);
     };
@@ -3283,7 +3301,12 @@ pub unsafe extern "C" fn glPathCoordsNV(
     let Some(call) = Call::begin(GL_PATH_COORDS_NV) else {
         return driver(path, numCoords, coordType, coords);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
+    let mut reads = [observe::array(
+        coords,
+        (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)),
+        1,
+    )];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(path, numCoords, coordType, coords);
     };
     call.clear(8);
@@ -3291,7 +3314,7 @@ pub unsafe extern "C" fn glPathCoordsNV(
     call.put(4, numCoords);
     call.put(8, coordType);
     call.put(16, coords);
-    let call = call.publish();
+    let call = call.publish_observing(24, &reads);
     driver(path, numCoords, coordType, coords);
     call.finish();
 }
@@ -3348,7 +3371,8 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
             emScale,
         );
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 36) else {
+    let mut reads = [observe::c_string(fontName)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 36, &mut reads) else {
         return driver(
             firstPathName,
             fontTarget,
@@ -3369,7 +3393,7 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
     call.put(24, numGlyphs);
     call.put(28, pathParameterTemplate);
     call.put(32, emScale);
-    let call = call.publish();
+    let call = call.publish_observing(40, &reads);
     let result = driver(
         firstPathName,
         fontTarget,
@@ -3404,7 +3428,8 @@ pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
             baseAndCount,
         );
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
+    let mut reads = [observe::c_string(fontName)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
         return driver(
             fontTarget,
             fontName,
@@ -3422,7 +3447,7 @@ pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
     call.put(20, pathParameterTemplate);
     call.put(24, emScale);
     call.put(32, baseAndCount);
-    let call = call.publish();
+    let call = call.publish_observing(40, &reads);
     let result =
         driver(fontTarget, fontName, fontStyle, pathParameterTemplate, emScale, baseAndCount);
     let mut writes = [observe::array(baseAndCount, 2, 4)];
@@ -3456,7 +3481,8 @@ pub unsafe extern "C" fn glPathGlyphRangeNV(
             emScale,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
+    let mut reads = [observe::c_string(fontName)];
+    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
         return driver(
             firstPathName,
             fontTarget,
@@ -3478,7 +3504,7 @@ pub unsafe extern "C" fn glPathGlyphRangeNV(
     call.put(28, handleMissingGlyphs);
     call.put(32, pathParameterTemplate);
     call.put(36, emScale);
-    let call = call.publish();
+    let call = call.publish_observing(40, &reads);
     driver(
         firstPathName,
         fontTarget,
@@ -3531,7 +3557,8 @@ pub unsafe extern "C" fn glPathGlyphsNV(
             emScale,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 52) else {
+    let mut reads = [observe::c_string(fontName)];
+    let Some(call) = call.reserve_observing(EFFECT, 52, &mut reads) else {
         return driver(
             firstPathName,
             fontTarget,
@@ -3557,7 +3584,7 @@ pub unsafe extern "C" fn glPathGlyphsNV(
     call.put(40, handleMissingGlyphs);
     call.put(44, pathParameterTemplate);
     call.put(48, emScale);
-    let call = call.publish();
+    let call = call.publish_observing(56, &reads);
     driver(
         firstPathName,
         fontTarget,
@@ -3608,7 +3635,8 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
             emScale,
         );
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 44) else {
+    let mut reads = [observe::array(fontData, fontSize as i64, 1)];
+    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 44, &mut reads) else {
         return driver(
             firstPathName,
             fontTarget,
@@ -3631,7 +3659,7 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
     call.put(32, numGlyphs);
     call.put(36, pathParameterTemplate);
     call.put(40, emScale);
-    let call = call.publish();
+    let call = call.publish_observing(48, &reads);
     let result = driver(
         firstPathName,
         fontTarget,
@@ -3663,11 +3691,14 @@ pub unsafe extern "C" fn glPathParameterfNV(path: u32, pname: u32, value: f32) {
 pub unsafe extern "C" fn glPathParameterfvNV(path: u32, pname: u32, value: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_PATH_PARAMETERFV_NV);
     let Some(call) = Call::begin(GL_PATH_PARAMETERFV_NV) else { return driver(path, pname, value) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, pname, value) };
+    let mut reads = [observe::array(value, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(path, pname, value);
+    };
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
-    let call = call.publish();
+    let call = call.publish_observing(16, &reads);
     driver(path, pname, value);
     call.finish();
 }
@@ -3688,11 +3719,14 @@ pub unsafe extern "C" fn glPathParameteriNV(path: u32, pname: u32, value: i32) {
 pub unsafe extern "C" fn glPathParameterivNV(path: u32, pname: u32, value: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_PATH_PARAMETERIV_NV);
     let Some(call) = Call::begin(GL_PATH_PARAMETERIV_NV) else { return driver(path, pname, value) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, pname, value) };
+    let mut reads = [observe::array(value, 1, 4)];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(path, pname, value);
+    };
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
-    let call = call.publish();
+    let call = call.publish_observing(16, &reads);
     driver(path, pname, value);
     call.finish();
 }
@@ -3771,7 +3805,14 @@ pub unsafe extern "C" fn glPathSubCommandsNV(
             coords,
         );
     };
-    let mut reads = [observe::array(commands, numCommands as i64, 1)];
+    let mut reads = [
+        observe::array(commands, numCommands as i64, 1),
+        observe::array(
+            coords,
+            (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)),
+            1,
+        ),
+    ];
     let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
         return driver(
             path,
@@ -3818,7 +3859,12 @@ pub unsafe extern "C" fn glPathSubCoordsNV(
     let Some(call) = Call::begin(GL_PATH_SUB_COORDS_NV) else {
         return driver(path, coordStart, numCoords, coordType, coords);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
+    let mut reads = [observe::array(
+        coords,
+        (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)),
+        1,
+    )];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(path, coordStart, numCoords, coordType, coords);
     };
     call.put(0, path);
@@ -3826,7 +3872,7 @@ pub unsafe extern "C" fn glPathSubCoordsNV(
     call.put(8, numCoords);
     call.put(12, coordType);
     call.put(16, coords);
-    let call = call.publish();
+    let call = call.publish_observing(24, &reads);
     driver(path, coordStart, numCoords, coordType, coords);
     call.finish();
 }
@@ -3900,7 +3946,12 @@ pub unsafe extern "C" fn glProgramPathFragmentInputGenNV(
     let Some(call) = Call::begin(GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV) else {
         return driver(program, location, genMode, components, coeffs);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
+    let mut reads = [observe::array(
+        coeffs,
+        (components as i64).saturating_mul(sizes::generated_coefficients(genMode)),
+        4,
+    )];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, genMode, components, coeffs);
     };
     call.put(0, program);
@@ -3908,7 +3959,7 @@ pub unsafe extern "C" fn glProgramPathFragmentInputGenNV(
     call.put(8, genMode);
     call.put(12, components);
     call.put(16, coeffs);
-    let call = call.publish();
+    let call = call.publish_observing(24, &reads);
     driver(program, location, genMode, components, coeffs);
     call.finish();
 }
@@ -4718,11 +4769,18 @@ pub unsafe extern "C" fn glShadingRateSampleOrderCustomNV(
     let Some(call) = Call::begin(GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV) else {
         return driver(rate, samples, locations);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(rate, samples, locations) };
+    let mut reads = [observe::array(
+        locations,
+        (sizes::pixels_per_invocation(rate).saturating_mul(samples as i64)).saturating_mul(3),
+        4,
+    )];
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver(rate, samples, locations);
+    };
     call.put(0, rate);
     call.put(4, samples);
     call.put(8, locations);
-    let call = call.publish();
+    let call = call.publish_observing(16, &reads);
     driver(rate, samples, locations);
     call.finish();
 }
@@ -5921,11 +5979,11 @@ pub unsafe extern "C" fn glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout:
 pub unsafe extern "C" fn glWaitVkSemaphoreNV(vkSemaphore: u64) {
     let driver: unsafe extern "C" fn(u64) = driver!(GL_WAIT_VK_SEMAPHORE_NV);
     let Some(call) = Call::begin(GL_WAIT_VK_SEMAPHORE_NV) else { return driver(vkSemaphore) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(vkSemaphore) };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver(vkSemaphore) };
     call.put(0, vkSemaphore);
     let call = call.publish();
     driver(vkSemaphore);
-    call.finish();
+    call.leave(GL_WAIT_VK_SEMAPHORE_NV, EFFECT, (), &mut []);
 }
 
 pub unsafe extern "C" fn glWeightPathsNV(

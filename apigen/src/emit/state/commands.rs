@@ -1,0 +1,147 @@
+//! `commands_*.rs`: what each command does with the state at enter and at leave.
+
+use std::collections::BTreeMap;
+
+use super::expr::Used;
+use super::{lower, stmt, types};
+use crate::lang::typed::{Block, Command, Param, Program, Type};
+use crate::parts::Does;
+use crate::registry::Origin;
+
+/// The modules of commands.
+pub const MODULES: [(Origin, &str); 6] = [
+    (Origin::Egl, "commands_egl"),
+    (Origin::Es1, "commands_gl_es1"),
+    (Origin::Es2, "commands_gl_es2"),
+    (Origin::Es3, "commands_gl_es3"),
+    (Origin::SharedExtension, "commands_gl_shared_extensions"),
+    (Origin::VendorExtension, "commands_gl_vendor_extensions"),
+];
+
+pub const PRELUDE: &str = "\
+#![allow(
+    dead_code,
+    non_snake_case,
+    unreachable_code,
+    unreachable_patterns,
+    unused_imports,
+    unused_mut,
+    unused_parens,
+    unused_variables,
+    clippy::all
+)]
+
+use std::collections::BTreeMap;
+
+use super::constants::*;
+use super::fields::*;
+use super::{extensions, functions, layouts, sizes};
+use crate::memory::BYTES_MAX;
+use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+";
+
+/// A command that has a part.
+pub struct Emitted<'a> {
+    pub command: &'a Command,
+    pub enter: Option<Part>,
+    pub leave: Option<Part>,
+    /// The module's text.
+    pub text: String,
+}
+
+#[derive(Clone, Copy)]
+pub struct Part {
+    /// Whether all of it is for tools.
+    pub tools_only: bool,
+}
+
+/// All commands with a part, by name.
+pub fn emit<'a>(program: &'a Program, used: &mut Used) -> BTreeMap<&'a str, Emitted<'a>> {
+    let mut all: BTreeMap<&str, Emitted<'_>> = BTreeMap::new();
+    for command in &program.commands {
+        let emitted = emit_command(program, command, used);
+        if emitted.enter.is_some() || emitted.leave.is_some() {
+            all.insert(&command.name, emitted);
+        }
+    }
+    share(&mut all);
+    all
+}
+
+/// A command whose text is that of the one which describes it becomes another name of that.
+fn share(all: &mut BTreeMap<&str, Emitted<'_>>) {
+    let mut shared = Vec::new();
+    for (name, emitted) in all.iter() {
+        let Some(origin) = emitted.command.described_by.as_deref().and_then(|by| all.get(by))
+        else {
+            continue;
+        };
+        if origin.command.name != **name && origin.text == emitted.text {
+            shared.push(((*name).to_owned(), origin.command));
+        }
+    }
+    for (name, origin) in shared {
+        if let Some(emitted) = all.get_mut(name.as_str()) {
+            emitted.text =
+                format!("pub use super::{}::{} as {name};\n", module(origin), origin.name);
+        }
+    }
+    for emitted in all.values_mut().filter(|emitted| !emitted.text.starts_with("pub use")) {
+        let name = &emitted.command.name;
+        emitted.text = format!("pub mod {name} {{\nuse super::*;\n{}}}\n", emitted.text);
+    }
+}
+
+/// The module that a command is in.
+pub fn module(command: &Command) -> &'static str {
+    let found = MODULES.iter().find(|(origin, _)| *origin == command.origin);
+    found.map_or("commands_egl", |(_, module)| module)
+}
+
+fn emit_command<'a>(program: &Program, command: &'a Command, used: &mut Used) -> Emitted<'a> {
+    let lowered = lower::lower(program, command);
+    let mut text = String::new();
+    let mut part = |name: &str, block: &Block, with_result: bool| {
+        let part = part_of(block)?;
+        let cfg = if part.tools_only { "#[cfg(feature = \"tools\")]\n" } else { "" };
+        let body = stmt::emit(program, command, &lowered, block, used);
+        let mut params: Vec<String> = command.params.iter().map(param).collect();
+        if with_result && let Some(result) = result(command) {
+            params.push(format!("result: {result}"));
+        }
+        text += &format!(
+            "\n{cfg}pub fn {name}<M: Memory + ?Sized, O: Observer + ?Sized>(\
+             thread: &mut Thread, memory: &M, seen: &mut O, {}) {{\n{body}}}\n",
+            params.join(", ")
+        );
+        Some(part)
+    };
+    let enter = part("enter", &lowered.enter, false);
+    let leave = part("leave", &lowered.leave, true);
+    Emitted { command, enter, leave, text }
+}
+
+/// A part that does something; variables and returns alone are nothing.
+fn part_of(block: &Block) -> Option<Part> {
+    let tools_only = !Does::of(block).anything();
+    Does::in_tools(block).anything().then_some(Part { tools_only })
+}
+
+fn param(param: &Param) -> String {
+    format!("{}: {}", types::variable(&param.name), c_type(&param.ctype, &param.ty))
+}
+
+/// The type of the result, if there is one.
+pub fn result(command: &Command) -> Option<&'static str> {
+    let ty = command.result.ty.as_ref()?;
+    Some(c_type(&command.result.ctype, ty))
+}
+
+/// How an argument is passed: numbers in their width, pointers and handles as addresses.
+pub fn c_type(ctype: &crate::ctype::CType, ty: &Type) -> &'static str {
+    match ctype.scalar() {
+        Some((repr, _)) => types::repr(repr),
+        None if *ty == Type::Bool => "u8",
+        None => "u64",
+    }
+}

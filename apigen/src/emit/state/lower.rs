@@ -1,0 +1,199 @@
+//! Hand-written functions out of expressions: after this, one is called only as the value of a
+//! `let`, as a statement, or by an observation.
+//!
+//! Generated code holds locks and borrows between such calls, never across one. Descriptions'
+//! functions that call one are written out where they are used. All of this may evaluate what a
+//! condition would have skipped: functions have no effect, and none of them can fail.
+
+use crate::lang::typed::{
+    Arm, Block, Command, Expr, ExprKind, Extent, ExternKind, FunctionId, Local, LocalId,
+    Observation, Place, Program, Stmt, StmtKind, Type,
+};
+use crate::lang::walk::{map, map_extent, map_place};
+use crate::parts::calls_extern;
+
+/// Both parts of a command without calls inside of expressions, and their variables.
+pub struct Lowered {
+    pub locals: Vec<Local>,
+    pub enter: Block,
+    pub leave: Block,
+}
+
+pub fn lower(program: &Program, command: &Command) -> Lowered {
+    let mut lowering = Lowering { program, locals: command.locals.clone() };
+    let enter = lowering.block(&command.enter);
+    let leave = lowering.block(&command.leave);
+    Lowered { locals: lowering.locals, enter, leave }
+}
+
+struct Lowering<'a> {
+    program: &'a Program,
+    locals: Vec<Local>,
+}
+
+impl Lowering<'_> {
+    fn block(&mut self, block: &Block) -> Block {
+        let mut statements = Vec::new();
+        for stmt in &block.statements {
+            let mut before = Before { statements: &mut statements, tools_only: stmt.tools_only };
+            let kind = self.stmt(&stmt.kind, &mut before);
+            statements.push(Stmt { kind, ..*stmt });
+        }
+        Block { statements }
+    }
+
+    fn stmt(&mut self, kind: &StmtKind, before: &mut Before<'_>) -> StmtKind {
+        match kind {
+            StmtKind::Let(local, value) => StmtKind::Let(*local, self.root(value, before)),
+            StmtKind::Assign(place, value) => {
+                let value = self.top(value, before);
+                StmtKind::Assign(self.place(place, before), value)
+            }
+            StmtKind::Act(action) => StmtKind::Act(self.root(action, before)),
+            StmtKind::If { condition, then, otherwise } => StmtKind::If {
+                condition: self.expr(condition, before),
+                then: self.block(then),
+                otherwise: self.block(otherwise),
+            },
+            StmtKind::Match { value, arms, otherwise } => StmtKind::Match {
+                value: self.expr(value, before),
+                arms: arms
+                    .iter()
+                    .map(|arm| Arm { patterns: arm.patterns.clone(), body: self.block(&arm.body) })
+                    .collect(),
+                otherwise: self.block(otherwise),
+            },
+            StmtKind::For { variable, from, to, body } => StmtKind::For {
+                variable: *variable,
+                from: self.expr(from, before),
+                to: self.expr(to, before),
+                body: self.block(body),
+            },
+            StmtKind::Observe(observation) => StmtKind::Observe(Observation {
+                extent: self.extent(&observation.extent, before),
+                ..observation.clone()
+            }),
+            StmtKind::Frame => StmtKind::Frame,
+            StmtKind::Return => StmtKind::Return,
+        }
+    }
+
+    /// An expression that is all of a `let` or a statement: its own call stays.
+    fn root(&mut self, expr: &Expr, before: &mut Before<'_>) -> Expr {
+        match &expr.kind {
+            ExprKind::CallExtern(id, arguments) => {
+                let arguments = self.all(arguments, before);
+                Expr { kind: ExprKind::CallExtern(*id, arguments), ..expr.clone() }
+            }
+            _ => self.top(expr, before),
+        }
+    }
+
+    /// An expression whose value is used as it is: an object looked up there need no variable.
+    fn top(&mut self, expr: &Expr, before: &mut Before<'_>) -> Expr {
+        match &expr.kind {
+            ExprKind::Find(object, name) => {
+                let name = Box::new(self.expr(name, before));
+                Expr { kind: ExprKind::Find(*object, name), ..expr.clone() }
+            }
+            _ => self.expr(expr, before),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr, before: &mut Before<'_>) -> Expr {
+        match &expr.kind {
+            ExprKind::CallExtern(id, arguments)
+                if self.program[*id].kind == ExternKind::Function =>
+            {
+                let name = self.program[*id].name.clone();
+                let arguments = self.all(arguments, before);
+                let call = Expr { kind: ExprKind::CallExtern(*id, arguments), ..expr.clone() };
+                self.variable(&name, call, before)
+            }
+            ExprKind::Call(id, arguments) if calls_extern(self.program, &self.program[*id]) => {
+                let arguments = self.all(arguments, before);
+                self.write_out(*id, arguments, before)
+            }
+            ExprKind::Find(object, name) => {
+                let name = Box::new(self.expr(name, before));
+                let find = Expr { kind: ExprKind::Find(*object, name), ..expr.clone() };
+                self.variable("found", find, before)
+            }
+            _ => map(expr, &mut |inner| self.expr(inner, before)),
+        }
+    }
+
+    fn all(&mut self, exprs: &[Expr], before: &mut Before<'_>) -> Vec<Expr> {
+        exprs.iter().map(|expr| self.expr(expr, before)).collect()
+    }
+
+    /// A new variable with that value.
+    fn variable(&mut self, name: &str, value: Expr, before: &mut Before<'_>) -> Expr {
+        let (ty, span) = (value.ty.clone(), value.span);
+        let local = self.local(name, ty.clone(), before.tools_only);
+        before.push(StmtKind::Let(local, value));
+        Expr { kind: ExprKind::Local(local), ty, span }
+    }
+
+    fn local(&mut self, name: &str, ty: Type, tools_only: bool) -> LocalId {
+        let id = LocalId(self.locals.len());
+        let name = format!("{name}_{}", id.0);
+        self.locals.push(Local { name, ty, tools_only });
+        id
+    }
+
+    /// The body of a function in place of its call.
+    fn write_out(&mut self, id: FunctionId, arguments: Vec<Expr>, before: &mut Before<'_>) -> Expr {
+        let program = self.program;
+        let function = &program[id];
+        let locals: Vec<LocalId> = function
+            .locals
+            .iter()
+            .map(|local| self.local(&local.name, local.ty.clone(), before.tools_only))
+            .collect();
+        for (local, argument) in locals.iter().zip(arguments) {
+            before.push(StmtKind::Let(*local, argument));
+        }
+        for (local, value) in &function.lets {
+            let value = self.expr(&renamed(value, &locals), before);
+            if let Some(local) = locals.get(local.0) {
+                before.push(StmtKind::Let(*local, value));
+            }
+        }
+        let value = self.expr(&renamed(&function.value, &locals), before);
+        let (ty, span) = (function.result.clone(), value.span);
+        let result = self.local(&function.name, ty.clone(), before.tools_only);
+        before.push(StmtKind::Let(result, value));
+        Expr { kind: ExprKind::Local(result), ty, span }
+    }
+
+    fn place(&mut self, place: &Place, before: &mut Before<'_>) -> Place {
+        map_place(place, &mut |inner| self.expr(inner, before))
+    }
+
+    fn extent(&mut self, extent: &Extent, before: &mut Before<'_>) -> Extent {
+        map_extent(extent, &mut |inner| self.expr(inner, before))
+    }
+}
+
+/// Where the statements go that come before the one that is being lowered.
+struct Before<'a> {
+    statements: &'a mut Vec<Stmt>,
+    tools_only: bool,
+}
+
+impl Before<'_> {
+    fn push(&mut self, kind: StmtKind) {
+        self.statements.push(Stmt { kind, tools_only: self.tools_only, span: Default::default() });
+    }
+}
+
+fn renamed(expr: &Expr, locals: &[LocalId]) -> Expr {
+    match &expr.kind {
+        ExprKind::Local(id) => {
+            let id = locals.get(id.0).copied().unwrap_or(*id);
+            Expr { kind: ExprKind::Local(id), ..expr.clone() }
+        }
+        _ => map(expr, &mut |inner| renamed(inner, locals)),
+    }
+}

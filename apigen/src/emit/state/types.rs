@@ -1,0 +1,182 @@
+//! Descriptions' types and names as those of Rust.
+
+use crate::ctype::Repr;
+use crate::lang::typed::{Expr, ExprKind, Field, Object, Program, Scope, Type};
+
+/// Names that generated functions use for themselves.
+const TAKEN: &[&str] = &[
+    "at",
+    "constants",
+    "context",
+    "extensions",
+    "functions",
+    "group",
+    "layouts",
+    "memory",
+    "number",
+    "observe",
+    "process",
+    "result",
+    "seen",
+    "sizes",
+    "thread",
+    "value",
+];
+
+const KEYWORDS: &[&str] = &[
+    "as", "async", "await", "box", "break", "const", "continue", "dyn", "else", "enum", "extern",
+    "false", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut",
+    "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "union", "unsafe",
+    "use", "where", "while", "yield",
+];
+
+/// A field's or a function's name.
+pub fn field(name: &str) -> String {
+    match name {
+        // These can't be raw.
+        "self" | "super" | "crate" | "Self" => format!("{name}_"),
+        _ if KEYWORDS.contains(&name) => format!("r#{name}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// A parameter's or a variable's name.
+pub fn variable(name: &str) -> String {
+    if TAKEN.contains(&name) { format!("{name}_") } else { field(name) }
+}
+
+/// A name as a variable beside [`variable`]s: never one of theirs, for words have letters first.
+pub fn unused(name: &str) -> String {
+    format!("_{name}")
+}
+
+/// The field that holds all objects of a kind: `VertexArray` is `vertex_arrays`.
+pub fn table(object: &Object) -> String {
+    let mut name = String::new();
+    for (at, c) in object.name.chars().enumerate() {
+        if c.is_ascii_uppercase() && at > 0 {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    let ends_with = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+    if ends_with(&["s", "x", "ch", "sh"]) {
+        name + "es"
+    } else if name.ends_with('y') && !ends_with(&["ay", "ey", "oy", "uy"]) {
+        name.pop();
+        name + "ies"
+    } else {
+        name + "s"
+    }
+}
+
+/// The variable through which a scope's state is reached.
+pub fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Context => "context",
+        Scope::ShareGroup => "group",
+        Scope::Thread => "thread",
+        Scope::Process => "process",
+    }
+}
+
+pub fn repr(repr: Repr) -> &'static str {
+    match repr {
+        Repr::Void | Repr::U8 => "u8",
+        Repr::I8 => "i8",
+        Repr::U16 => "u16",
+        Repr::I16 => "i16",
+        Repr::U32 => "u32",
+        Repr::I32 => "i32",
+        Repr::U64 | Repr::Pointer => "u64",
+        Repr::I64 => "i64",
+        Repr::F32 => "f32",
+        Repr::F64 => "f64",
+    }
+}
+
+/// The Rust type.
+pub fn rust(program: &Program, ty: &Type) -> String {
+    let inner = |ty| rust(program, ty);
+    match ty {
+        Type::Bool => "bool".to_owned(),
+        Type::Number(number) => repr(number.repr).to_owned(),
+        Type::Address => "u64".to_owned(),
+        Type::Text => "String".to_owned(),
+        Type::Bytes => "Vec<u8>".to_owned(),
+        Type::Array(element, len) => format!("[{}; {len}]", inner(element)),
+        Type::List(element) => format!("Vec<{}>", inner(element)),
+        Type::Map(key, value) => format!("BTreeMap<{}, {}>", inner(key), inner(value)),
+        Type::Optional(value) => format!("Option<{}>", inner(value)),
+        Type::Ref(object) => format!("Ref<{}>", program[*object].name),
+        Type::Struct(id) => program[*id].name.clone(),
+        Type::Enum(id) => program[*id].name.clone(),
+        Type::None => "()".to_owned(),
+    }
+}
+
+/// Whether values are copied rather than cloned.
+pub fn is_copy(program: &Program, ty: &Type) -> bool {
+    match ty {
+        Type::Text | Type::Bytes | Type::List(_) | Type::Map(..) => false,
+        Type::Array(inner, _) | Type::Optional(inner) => is_copy(program, inner),
+        Type::Struct(id) => program[*id].fields.iter().all(|field| is_copy(program, &field.ty)),
+        _ => true,
+    }
+}
+
+/// The type's own default.
+pub fn default(program: &Program, ty: &Type) -> String {
+    match ty {
+        Type::Bool => "false".to_owned(),
+        Type::Number(number) if matches!(number.repr, Repr::F32 | Repr::F64) => "0.0".to_owned(),
+        Type::Number(_) | Type::Address => "0".to_owned(),
+        Type::Text => "String::new()".to_owned(),
+        Type::Bytes | Type::List(_) => "Vec::new()".to_owned(),
+        Type::Map(..) => "BTreeMap::new()".to_owned(),
+        Type::Array(element, len) if is_copy(program, element) => {
+            format!("[{}; {len}]", default(program, element))
+        }
+        Type::Array(element, _) => {
+            format!("std::array::from_fn(|_| {})", default(program, element))
+        }
+        Type::Optional(_) => "None".to_owned(),
+        Type::Ref(_) => "Ref::NONE".to_owned(),
+        Type::Struct(id) => format!("{}::default()", program[*id].name),
+        Type::Enum(id) => match program[*id].variants.first() {
+            Some(first) => format!("{}::{}", program[*id].name, field(first)),
+            None => format!("{}::default()", program[*id].name),
+        },
+        Type::None => "()".to_owned(),
+    }
+}
+
+/// What a field begins with.
+pub fn initial(program: &Program, field: &Field) -> String {
+    match &field.default {
+        Some(value) => constant(program, value, &field.ty),
+        None => default(program, &field.ty),
+    }
+}
+
+/// A constant expression as a value of `ty`.
+fn constant(program: &Program, value: &Expr, ty: &Type) -> String {
+    match (&value.kind, ty) {
+        (ExprKind::None, _) => default(program, ty),
+        (_, Type::Optional(inner)) if !matches!(value.ty, Type::Optional(_)) => {
+            format!("Some({})", constant(program, value, inner))
+        }
+        (_, Type::Array(element, len)) if !matches!(value.ty, Type::Array(..)) => {
+            format!("[{}; {len}]", constant(program, value, element))
+        }
+        _ => super::expr::constant(program, value, ty),
+    }
+}
+
+/// `///` lines.
+pub fn docs(lines: &[String]) -> String {
+    lines
+        .iter()
+        .map(|line| format!("///{}{}\n", if line.is_empty() { "" } else { " " }, line.trim()))
+        .collect()
+}

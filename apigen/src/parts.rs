@@ -1,0 +1,149 @@
+//! What the parts of commands do, and what descriptions refer to.
+
+use std::collections::BTreeMap;
+
+use crate::lang::typed::{
+    Block, Command, Expr, ExprKind, Extent, Field, Function, LocalId, Program, Scope, Stmt,
+    StmtKind,
+};
+use crate::lang::walk::{map, map_extent, walk, walk_extent};
+use crate::model::StateParts;
+
+/// What the state mutator does at a command, as far as the shim has it; `None` for nothing.
+pub fn state(command: &Command) -> Option<StateParts> {
+    let enter = Does::of(&command.enter);
+    let leave = Does::of(&command.leave);
+    let parts = StateParts {
+        enter: enter.anything(),
+        leave: leave.anything(),
+        is_tracked: enter.changes || leave.changes,
+        reads_ranges: enter.observes,
+        writes_ranges: leave.observes,
+    };
+    (parts.enter || parts.leave).then_some(parts)
+}
+
+/// What a part does in the shim.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Does {
+    pub changes: bool,
+    pub observes: bool,
+    pub ends_frame: bool,
+}
+
+impl Does {
+    pub fn of(part: &Block) -> Self {
+        let mut does = Self::default();
+        each(part, &mut |stmt| does.add(stmt, false));
+        does
+    }
+
+    /// What a part does in the tools.
+    pub fn in_tools(part: &Block) -> Self {
+        let mut does = Self::default();
+        each(part, &mut |stmt| does.add(stmt, true));
+        does
+    }
+
+    pub fn anything(self) -> bool {
+        self.changes || self.observes || self.ends_frame
+    }
+
+    fn add(&mut self, stmt: &Stmt, in_tools: bool) {
+        if stmt.tools_only && !in_tools {
+            return;
+        }
+        match &stmt.kind {
+            StmtKind::Assign(..) | StmtKind::Act(_) => self.changes = true,
+            StmtKind::Observe(_) => self.observes = true,
+            StmtKind::Frame => self.ends_frame = true,
+            _ => {}
+        }
+    }
+}
+
+/// Calls `see` with every statement, also those inside of others.
+pub fn each<'a>(block: &'a Block, see: &mut dyn FnMut(&'a Stmt)) {
+    for stmt in &block.statements {
+        see(stmt);
+        match &stmt.kind {
+            StmtKind::If { then, otherwise, .. } => {
+                each(then, see);
+                each(otherwise, see);
+            }
+            StmtKind::Match { arms, otherwise, .. } => {
+                arms.iter().for_each(|arm| each(&arm.body, see));
+                each(otherwise, see);
+            }
+            StmtKind::For { body, .. } => each(body, see),
+            _ => {}
+        }
+    }
+}
+
+/// Every field that is declared.
+pub fn fields(program: &Program) -> impl Iterator<Item = &Field> {
+    let scopes = [Scope::Context, Scope::ShareGroup, Scope::Thread, Scope::Process];
+    let of_states = scopes.into_iter().flat_map(|scope| &program[scope].fields);
+    let of_objects = program.objects.iter().flat_map(|object| &object.fields);
+    of_states.chain(of_objects).chain(program.structs.iter().flat_map(|found| &found.fields))
+}
+
+/// Indices and names of the tables of sizes that an extent uses.
+pub fn tables(program: &Program, extent: &Extent) -> BTreeMap<usize, String> {
+    let mut found = BTreeMap::new();
+    walk_extent(extent, &mut |expr| {
+        if let ExprKind::Sizes(id, _) = &expr.kind {
+            found.insert(id.0, program[*id].name.clone());
+        }
+    });
+    found
+}
+
+/// Whether evaluating the function calls a hand-written one.
+pub fn calls_extern(program: &Program, function: &Function) -> bool {
+    let calls = |expr: &Expr| {
+        let mut found = false;
+        walk(expr, &mut |inner| {
+            found |= match &inner.kind {
+                ExprKind::CallExtern(..) => true,
+                ExprKind::Call(id, _) => calls_extern(program, &program[*id]),
+                _ => false,
+            };
+        });
+        found
+    };
+    function.lets.iter().any(|(_, value)| calls(value)) || calls(&function.value)
+}
+
+/// The extent with functions of arguments written out where they are called.
+pub fn written_out(program: &Program, extent: &Extent) -> Extent {
+    map_extent(extent, &mut |expr| inlined(program, expr))
+}
+
+fn inlined(program: &Program, expr: &Expr) -> Expr {
+    let ExprKind::Call(id, arguments) = &expr.kind else {
+        return map(expr, &mut |inner| inlined(program, inner));
+    };
+    let function = &program[*id];
+    let mut values: Vec<Option<Expr>> = vec![None; function.locals.len()];
+    for (value, argument) in values.iter_mut().zip(arguments) {
+        *value = Some(inlined(program, argument));
+    }
+    for (local, value) in &function.lets {
+        let value = inlined(program, &substituted(value, &values));
+        if let Some(place) = values.get_mut(local.0) {
+            *place = Some(value);
+        }
+    }
+    inlined(program, &substituted(&function.value, &values))
+}
+
+fn substituted(expr: &Expr, values: &[Option<Expr>]) -> Expr {
+    match &expr.kind {
+        ExprKind::Local(LocalId(at)) => {
+            values.get(*at).cloned().flatten().unwrap_or_else(|| expr.clone())
+        }
+        _ => map(expr, &mut |inner| substituted(inner, values)),
+    }
+}
