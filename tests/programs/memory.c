@@ -1,0 +1,225 @@
+/*
+ * Programs that hand much memory to glBufferData and get some back.
+ *
+ * usage: memory KIND [COUNT]
+ *   same         COUNT uploads of one array of 1 MiB
+ *   threads      the same by each of four threads, all of the same bytes
+ *   distinct     COUNT uploads of 1 KiB, each of other bytes
+ *   changing     COUNT uploads of an array that another thread never stops writing to
+ *   large        two uploads of COUNT MiB
+ *   unreadable   uploads of memory that is not there or ends too early: for a driver that reads none
+ *   text         a long shader source, and the driver's copy of it, COUNT times
+ *   fork         an upload, a child with the same upload, and an upload
+ *   forever      an upload of the same 1 MiB and a swap, until it is killed
+ */
+#define _GNU_SOURCE
+#include "offscreen.h"
+
+#include <EGL/eglext.h>
+#include <GLES2/gl2.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIB ((size_t)1 << 20)
+
+static struct offscreen shared;
+static long count;
+
+/* Bytes that the test computes again: of each 8, a counter that is mixed with the seed. */
+static uint64_t *bytes_of(size_t size, uint64_t seed)
+{
+    uint64_t *words = malloc(size);
+    must(words != NULL, "malloc");
+    for (size_t i = 0; i < size / 8; i++)
+        words[i] = (i + seed) * 0x9E3779B97F4A7C15u;
+    return words;
+}
+
+static void bind_new_buffer(void)
+{
+    GLuint buffer;
+    glGenBuffers(1, &buffer);
+    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+}
+
+static void upload(const void *data, size_t size)
+{
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, data, GL_STATIC_DRAW);
+}
+
+static void same(void)
+{
+    void *data = bytes_of(MIB, 1);
+    for (long n = 0; n < count; n++)
+        upload(data, MIB);
+}
+
+static void *same_on_thread(void *unused)
+{
+    (void)unused;
+    struct offscreen o = shared;
+    o.surface = offscreen_surface(&o);
+    o.context = offscreen_context(&o, 2, EGL_NO_CONTEXT);
+    must(eglMakeCurrent(o.display, o.surface, o.surface, o.context), "eglMakeCurrent");
+    bind_new_buffer();
+    same();
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t all[4];
+    for (int i = 0; i < 4; i++)
+        must(pthread_create(&all[i], NULL, same_on_thread, NULL) == 0, "pthread_create");
+    for (int i = 0; i < 4; i++)
+        must(pthread_join(all[i], NULL) == 0, "pthread_join");
+}
+
+static void distinct(void)
+{
+    for (long n = 0; n < count; n++) {
+        void *data = bytes_of(1024, (uint64_t)n << 32);
+        upload(data, 1024);
+        free(data);
+    }
+}
+
+static volatile int stop;
+
+static void *change(void *data)
+{
+    volatile uint64_t *words = data;
+    for (uint64_t n = 1; !stop; n++)
+        for (size_t i = 0; i < MIB / 8; i += 61)
+            words[i] = n * 0x9E3779B97F4A7C15u + i;
+    return NULL;
+}
+
+static void changing(void)
+{
+    pthread_t thread;
+    void *data = bytes_of(MIB, 1);
+    must(pthread_create(&thread, NULL, change, data) == 0, "pthread_create");
+    for (long n = 0; n < count; n++)
+        upload(data, MIB);
+    stop = 1;
+    must(pthread_join(thread, NULL) == 0, "pthread_join");
+}
+
+static void large(void)
+{
+    size_t size = (size_t)count * MIB;
+    void *data = bytes_of(size, 3);
+    upload(data, size);
+    upload(data, size);
+}
+
+static void unreadable(void)
+{
+    char *memory = mmap(NULL, 4 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    must(memory != MAP_FAILED, "mmap");
+    memset(memory, 7, 4 * MIB);
+    must(mprotect(memory + MIB, MIB, PROT_NONE) == 0, "mprotect");
+    errno = 12345;
+    upload(memory + MIB, MIB);
+    upload(memory, MIB + 4096);
+    upload(memory + 2 * MIB - 1, 1024);
+    upload(memory + 2 * MIB, 2 * MIB);
+    upload((void *)16, MIB);
+    upload((void *)(UINTPTR_MAX - 4095), MIB);
+    must(errno == 12345, "errno");
+}
+
+static void text(void)
+{
+    static char source[5000], copy[5000];
+    GLuint shader = glCreateShader(GL_VERTEX_SHADER);
+    const GLchar *strings[] = {source};
+    GLsizei length = 0;
+    memset(source, ' ', sizeof source - 1);
+    memcpy(source, "void main() { gl_Position = vec4(0.0); } // ", 44);
+    for (long n = 0; n < count; n++) {
+        glShaderSource(shader, 1, strings, NULL);
+        glGetShaderSource(shader, sizeof copy, &length, copy);
+        must(length == sizeof source - 1 && !strcmp(source, copy), "glGetShaderSource");
+    }
+}
+
+static void in_child(void)
+{
+    PFNEGLQUERYDEVICESEXTPROC query =
+        (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
+    EGLDeviceEXT device;
+    EGLint devices = 0;
+    must(query && query(1, &device, &devices) && devices == 1, "eglQueryDevicesEXT");
+    /* The parent's display has threads that did not survive the fork. */
+    struct offscreen o = {.display = eglGetPlatformDisplay(EGL_PLATFORM_DEVICE_EXT, device, NULL)};
+    must(eglInitialize(o.display, NULL, NULL), "eglInitialize in the child");
+    const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
+                             EGL_OPENGL_ES2_BIT, EGL_NONE};
+    must(eglChooseConfig(o.display, wanted, &o.config, 1, &devices) && devices, "eglChooseConfig");
+    o.surface = offscreen_surface(&o);
+    o.context = offscreen_context(&o, 2, EGL_NO_CONTEXT);
+    must(eglMakeCurrent(o.display, o.surface, o.surface, o.context), "eglMakeCurrent");
+    bind_new_buffer();
+    same();
+    _exit(0);
+}
+
+static void forks(void)
+{
+    int status = 0;
+    same();
+    pid_t child = fork();
+    if (child == 0)
+        in_child();
+    must(waitpid(child, &status, 0) == child && status == 0, "the child");
+    same();
+}
+
+static void forever(const struct offscreen *o)
+{
+    void *data = bytes_of(MIB, 1);
+    for (;;) {
+        upload(data, MIB);
+        offscreen_swap(o);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    must(argc == 2 || argc == 3, "usage: memory KIND [COUNT]");
+    const char *kind = argv[1];
+    count = argc == 3 ? atol(argv[2]) : 1;
+    if (!strcmp(kind, "threads")) {
+        shared = offscreen_prepare(2);
+        threads();
+        return 0;
+    }
+    struct offscreen o = offscreen_open(2);
+    bind_new_buffer();
+    if (!strcmp(kind, "same"))
+        same();
+    else if (!strcmp(kind, "distinct"))
+        distinct();
+    else if (!strcmp(kind, "changing"))
+        changing();
+    else if (!strcmp(kind, "large"))
+        large();
+    else if (!strcmp(kind, "unreadable"))
+        unreadable();
+    else if (!strcmp(kind, "text"))
+        text();
+    else if (!strcmp(kind, "fork"))
+        forks();
+    else if (!strcmp(kind, "forever"))
+        forever(&o);
+    else
+        must(0, kind);
+    return 0;
+}

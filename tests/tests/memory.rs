@@ -1,0 +1,212 @@
+//! Memory that a program hands to commands: in the trace once, as it was, and no crash where it is not
+//! there.
+
+use std::collections::BTreeSet;
+use std::process::Command as Process;
+
+use gapii_tests::fake_driver;
+use gapii_tests::gapii::{Command, Recording, Session, Trace, append};
+use gapii_tests::loading::{behaves_as_natively, offscreen};
+use gapii_tests::process::{LIMIT, Running};
+use gapii_tests::programs::program;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+const MIB: u64 = 1 << 20;
+
+/// The bytes that `memory.c` makes of a seed.
+fn bytes_of(size: u64, seed: u64) -> Vec<u8> {
+    let words = (0..size / 8).map(|i| (i + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    words.flat_map(u64::to_le_bytes).collect()
+}
+
+/// A name by the definition of it, with nothing of the project's.
+fn name_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
+}
+
+/// `memory` on the fake driver, which reads no memory.
+fn on_fake_driver(arguments: &[&str]) -> Process {
+    let mut process = Process::new(program("memory"));
+    process.args(arguments);
+    fake_driver::use_in(&mut process, None);
+    process
+}
+
+fn record(arguments: &[&str]) -> (Session, Recording) {
+    let session = Session::new();
+    let recording = behaves_as_natively(&session, &mut on_fake_driver(arguments));
+    recording.trace.is_whole("exit");
+    (session, recording)
+}
+
+/// What the uploads of a trace observed.
+fn uploads(commands: &[Command]) -> Vec<&Value> {
+    let uploads = commands.iter().filter(|command| command.name == "glBufferData");
+    uploads.map(|command| command.argument("data")).collect()
+}
+
+/// The bytes that a trace has under a name, which must be theirs.
+#[track_caller]
+fn blob(trace: &Trace, hash: &str) -> Vec<u8> {
+    let path = trace.path.with_extension("blob");
+    let path = path.to_str().expect("a plain name");
+    trace.ask("blob", &[hash, "-o", path]).ok();
+    let bytes = std::fs::read(path).expect("the blob was written");
+    assert!(name_of(&bytes).starts_with(hash), "{hash} is not {}", name_of(&bytes));
+    bytes
+}
+
+fn memory(trace: &Trace, what: &str) -> u64 {
+    let info = trace.info();
+    info["memory"][what].as_u64().unwrap_or_else(|| panic!("{what}: {info:#}"))
+}
+
+#[test]
+fn array_that_is_uploaded_a_hundred_times_is_there_once() {
+    let (_session, recording) = record(&["same", "100"]);
+    let trace = &recording.trace;
+    let expected = bytes_of(MIB, 1);
+    let hash = name_of(&expected);
+    let commands = trace.commands();
+    let uploads = uploads(&commands);
+    assert_eq!(uploads.len(), 100);
+    for upload in uploads {
+        assert_eq!((&upload["hash"], &upload["size"]), (&json!(hash), &json!(MIB)));
+    }
+    assert_eq!(blob(trace, &hash), expected);
+    assert_eq!(blob(trace, &hash[..6]), expected);
+    assert_eq!((memory(trace, "blobs"), memory(trace, "blob_bytes")), (1, MIB));
+    assert_eq!((memory(trace, "references"), memory(trace, "saved_bytes")), (100, 99 * MIB));
+    assert!(trace.path.metadata().unwrap().len() < 2 * MIB);
+}
+
+#[test]
+fn array_that_four_threads_upload_is_there_once_for_each_at_most() {
+    let (_session, recording) = record(&["threads", "25"]);
+    let trace = &recording.trace;
+    assert_eq!(memory(trace, "references"), 100);
+    let blobs = memory(trace, "blobs");
+    assert!((1..=4).contains(&blobs), "{blobs}");
+    assert_eq!(blob(trace, &name_of(&bytes_of(MIB, 1))), bytes_of(MIB, 1));
+}
+
+#[test]
+fn more_blobs_than_the_shim_remembers_are_all_there() {
+    let (_session, recording) = record(&["distinct", "70000"]);
+    let trace = &recording.trace;
+    assert_eq!((memory(trace, "blobs"), memory(trace, "saved_bytes")), (70_000, 0));
+    for n in [0, 32_767, 32_768, 69_999] {
+        let expected = bytes_of(1024, n << 32);
+        assert_eq!(blob(trace, &name_of(&expected)), expected, "{n}");
+    }
+}
+
+#[test]
+fn memory_that_changes_while_it_is_looked_at_is_what_its_hash_says() {
+    let (_session, recording) = record(&["changing", "40"]);
+    let trace = &recording.trace;
+    let commands = trace.commands();
+    let hashes: BTreeSet<&str> =
+        uploads(&commands).iter().map(|upload| upload["hash"].as_str().unwrap()).collect();
+    assert!(hashes.len() > 1, "nothing has changed");
+    for hash in hashes {
+        assert_eq!(blob(trace, hash).len() as u64, MIB);
+    }
+}
+
+#[test]
+fn blob_larger_than_a_ring_comes_in_pieces() {
+    for ring_size in ["64K", "4M"] {
+        let session = Session::new();
+        let _daemon = session.daemon(&["--ring-size", ring_size]);
+        let recording = session.record(&[], &on_fake_driver(&["large", "24"]));
+        recording.trace.is_whole("exit");
+        let expected = bytes_of(24 * MIB, 3);
+        assert_eq!(blob(&recording.trace, &name_of(&expected)), expected, "rings of {ring_size}");
+        assert_eq!(memory(&recording.trace, "blobs"), 1, "rings of {ring_size}");
+    }
+}
+
+#[test]
+fn memory_that_is_not_there_is_said_not_to_be() {
+    let (_session, recording) = record(&["unreadable"]);
+    let commands = recording.trace.commands();
+    let uploads = uploads(&commands);
+    let unrecorded: Vec<_> = uploads.iter().map(|upload| upload["unrecorded"] == true).collect();
+    assert_eq!(unrecorded, [true, true, true, false, true, true]);
+    assert!(
+        uploads.iter().zip(unrecorded).all(|(u, unrecorded)| u["hash"].is_null() == unrecorded)
+    );
+    assert_eq!(uploads[1]["size"], MIB + 4096);
+    assert_eq!(uploads[3]["hash"], name_of(&vec![7; 2 * MIB as usize]));
+}
+
+#[test]
+fn long_text_that_is_read_and_written_is_there_once_and_shown() {
+    let session = Session::new();
+    let mut process = offscreen(&program("memory"), ["text", "10"]);
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    let of = |name: &str| commands.iter().filter(|c| c.name == name).collect::<Vec<_>>();
+    let (given, got) = (of("glShaderSource"), of("glGetShaderSource"));
+    assert_eq!((given.len(), got.len()), (10, 10));
+    let text = |value: &Value| value.as_str().map_or(0, str::len);
+    assert!(given.iter().all(|command| text(&command.argument("string")[0]) == 4999));
+    assert!(got.iter().all(|command| text(command.argument("source")) == 4999));
+    assert_eq!(
+        (memory(&recording.trace, "blobs"), memory(&recording.trace, "references")),
+        (2, 20)
+    );
+}
+
+#[test]
+fn child_of_a_fork_sends_its_own() {
+    let session = Session::new();
+    let mut process = offscreen(&program("memory"), ["fork", "3"]);
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    let processes: BTreeSet<i64> = commands.iter().map(|command| command.process).collect();
+    let hash = json!(name_of(&bytes_of(MIB, 1)));
+    let uploads = uploads(&commands);
+    assert!(uploads.iter().all(|upload| upload["hash"] == hash), "{uploads:?}");
+    assert_eq!(uploads.len(), 3 * (processes.len() + 1));
+    assert_eq!(memory(&recording.trace, "blobs"), processes.len() as u64);
+}
+
+#[test]
+fn second_capture_of_a_program_has_its_own_blobs() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let mut run = session.ctl(["run", "--idle"]);
+    append(&mut run, &on_fake_driver(&["forever"]));
+    let process = Running::start(&mut run);
+    session.app_in_mode("idle");
+    for name in ["first.gapii", "second.gapii", "third.gapii"] {
+        let trace = Trace::new(session.path(name));
+        let mut start = session.ctl(["start", "--frames", "3", "-o"]);
+        Running::start(start.arg(&trace.path)).finish(LIMIT).ok();
+        trace.is_whole("frames");
+        assert_eq!((memory(&trace, "blobs"), memory(&trace, "references")), (1, 3), "{name}");
+        assert_eq!(blob(&trace, &name_of(&bytes_of(MIB, 1))), bytes_of(MIB, 1), "{name}");
+    }
+    process.signal(Signal::TERM);
+    process.finish(LIMIT);
+}
+
+#[test]
+fn blob_that_is_not_meant_is_not_written() {
+    let (_session, recording) = record(&["distinct", "100"]);
+    let trace = &recording.trace;
+    let status = |arguments: &[&str]| trace.ask("blob", arguments).status.code();
+    let hash = name_of(&bytes_of(1024, 0));
+    let other = if hash.starts_with('0') { "1" } else { "0" }.to_owned() + &hash[1..];
+    assert_eq!(status(&[&other]), Some(1), "no such blob");
+    assert_eq!(status(&[&hash[..1]]), Some(2), "more than one of a hundred begins so");
+    assert_eq!(status(&["hello"]), Some(2), "no hash");
+    let described = trace.ask("blob", &[&hash, "--json"]).ok();
+    let described: Value = serde_json::from_str(&described.stdout).unwrap();
+    assert_eq!((&described["hash"], &described["size"]), (&json!(hash), &json!(1024)));
+}
