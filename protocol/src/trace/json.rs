@@ -41,6 +41,9 @@ impl Serialize for Command<'_> {
         }
         map.serialize_entry("args", &ArgsJson(self))?;
         map.serialize_entry("result", &ResultJson(self))?;
+        if addresses(self).next().is_some() {
+            map.serialize_entry("addresses", &AddressesJson(self))?;
+        }
         if self.ranges_read().next().is_some() {
             map.serialize_entry("reads", &RangesJson(self, Self::ranges_read))?;
         }
@@ -70,6 +73,24 @@ impl Serialize for ArgsJson<'_> {
     }
 }
 
+/// Where the memory was that stands in place of arguments. Apart from them, since the memory is the
+/// same from one run of a program to the next and its place is not.
+struct AddressesJson<'a>(&'a Command<'a>);
+
+impl Serialize for AddressesJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(addresses(self.0))
+    }
+}
+
+fn addresses<'a>(command: &Command<'a>) -> impl Iterator<Item = (&'a str, String)> + use<'a> {
+    command.args().filter_map(|arg| match (arg.value, arg.observation) {
+        (_, Observation::None) => None,
+        (Value::Pointer(address), _) => Some((arg.param.name.as_str(), format!("{address:#x}"))),
+        _ => None,
+    })
+}
+
 /// An argument: its value, or what the memory held that it points at.
 struct ArgJson<'a>(&'a Command<'a>, Arg<'a>);
 
@@ -77,14 +98,11 @@ impl Serialize for ArgJson<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self(command, arg) = self;
         let param = arg.param;
-        let address = match arg.value {
-            Value::Pointer(address) => Some(address),
-            _ => None,
-        };
         match arg.observation {
             Observation::None => Scalar(command.description, arg.value).serialize(to),
-            seen => Memory { command, kind: param.ty.kind, element: param.element, address, seen }
-                .serialize(to),
+            seen => {
+                Memory { command, kind: param.ty.kind, element: param.element, seen }.serialize(to)
+            }
         }
     }
 }
@@ -99,9 +117,7 @@ impl Serialize for ResultJson<'_> {
         match command.result() {
             None => to.serialize_none(),
             Some((value, Observation::None)) => Scalar(command.description, value).serialize(to),
-            Some((_, seen)) => {
-                Memory { command, kind, element: None, address: None, seen }.serialize(to)
-            }
+            Some((_, seen)) => Memory { command, kind, element: None, seen }.serialize(to),
         }
     }
 }
@@ -124,7 +140,8 @@ impl Serialize for RangeJson<'_> {
         let Self(command, range) = self;
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("param", &command.param_of(range))?;
-        describe(Some(range.address), range.observation, &mut map)?;
+        map.serialize_entry("address", &format_args!("{:#x}", range.address))?;
+        describe(range.observation, &mut map)?;
         map.end()
     }
 }
@@ -159,7 +176,6 @@ struct Memory<'a> {
     command: &'a Command<'a>,
     kind: Kind,
     element: Option<Type>,
-    address: Option<u64>,
     seen: Observation<'a>,
 }
 
@@ -177,7 +193,7 @@ impl Serialize for Memory<'_> {
             _ => {}
         }
         let mut map = to.serialize_map(None)?;
-        describe(self.address, self.seen, &mut map)?;
+        describe(self.seen, &mut map)?;
         if matches!(self.seen, Observation::Blob { .. }) && self.is_shown() && bytes.is_none() {
             map.serialize_entry("missing", &true)?;
         }
@@ -207,15 +223,8 @@ impl Memory<'_> {
     }
 }
 
-/// Where memory was, how much of it, and its hash.
-fn describe<M: SerializeMap>(
-    address: Option<u64>,
-    seen: Observation<'_>,
-    map: &mut M,
-) -> Result<(), M::Error> {
-    if let Some(address) = address {
-        map.serialize_entry("address", &format_args!("{address:#x}"))?;
-    }
+/// How much memory it is, and its hash.
+fn describe<M: SerializeMap>(seen: Observation<'_>, map: &mut M) -> Result<(), M::Error> {
     let (size, name) = match seen {
         Observation::None => (0, None),
         Observation::Bytes(bytes) => (bytes.len() as u64, Some(BlobName::of(bytes))),
