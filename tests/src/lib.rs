@@ -25,4 +25,5 @@ pub mod programs;
 pub mod random;
 pub mod scene;
 pub mod stream;
+pub mod transparency;
 pub mod wait;

@@ -192,6 +192,8 @@ fn hint(program: &OsStr) -> String {
         ("apitrace", "apitrace"),
         ("zstd", "zstd"),
         ("es2gears_x11", "mesa-utils"),
+        ("es2_info", "mesa-utils"),
+        ("eglinfo", "mesa-utils"),
         ("glmark2-es2", "glmark2-es2-x11"),
         ("testgles2", "libsdl2-tests"),
         ("mpv", "mpv"),

@@ -1,4 +1,5 @@
-//! The C programs of `tests/programs/` and the fake driver, compiled with `cc` and kept.
+//! The C programs of `tests/programs/`, `tests/apps/` and `tests/cases/` and the fake driver,
+//! compiled with `cc` and kept.
 //!
 //! Needs `gcc`, `libegl-dev` and `libgles-dev`; a failed compilation ends the test with the
 //! compiler's words and the packages' names.
@@ -24,6 +25,44 @@ pub fn program(name: &str) -> PathBuf {
         _ => LINKED,
     };
     compile(name, &source, &[], libraries, &[])
+}
+
+/// A program of `tests/apps/`: one subject, a number of frames, the same on every run.
+pub fn app(name: &str) -> PathBuf {
+    deterministic("apps", name, &[])
+}
+
+/// A program of `tests/cases/`: lists its cases, or runs the one that it is given.
+pub fn cases(name: &str) -> PathBuf {
+    let headers = files("apps", "h");
+    let headers: Vec<&Path> = headers.iter().map(PathBuf::as_path).collect();
+    deterministic("cases", name, &headers)
+}
+
+/// Names of the programs in `tests/apps/` or `tests/cases/`, sorted.
+pub fn names_in(folder: &str) -> Vec<String> {
+    let stem = |path: PathBuf| path.file_stem()?.to_str().map(str::to_owned);
+    let mut names: Vec<_> = files(folder, "c").into_iter().filter_map(stem).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The files in a folder of this crate whose names end with `.EXTENSION`.
+fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = std::fs::read_dir(folder).expect("the sources are there").flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|e| e == extension)).collect()
+}
+
+fn deterministic(folder: &str, name: &str, inputs: &[&Path]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{folder}/{name}.c"));
+    let text = std::fs::read_to_string(&source).expect("the source is there");
+    let libraries = match text.contains("#define APP_ES1") {
+        true => &["-lEGL", "-lGLESv1_CM", "-lpthread"],
+        false => &["-lEGL", "-lGLESv2", "-lpthread"],
+    };
+    compile(&format!("{folder}/{name}"), &source, &[], libraries, inputs)
 }
 
 /// `load_plugin.c` as a shared library.

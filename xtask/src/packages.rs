@@ -33,6 +33,7 @@ pub const TEST: &[Package] = &[
     package("mesa-utils", "es2gears_x11: a program that links EGL"),
     package("libsdl2-tests", "testgles2: a program that loads EGL through SDL"),
     package("mpv", "a program with several threads that loads EGL through libepoxy"),
+    package("piglit", "hundreds of small programs that must behave as natively"),
     package("apitrace", "the recorder that traces are compared with"),
     package("zstd", "opens traces, as a second reader"),
     package("python3-pip", "fetches the Khronos registry"),

@@ -1,0 +1,141 @@
+//! Programs behave the same with and without the shim: hundreds of small ones, ours and Debian's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gapii_tests::display::Display;
+use gapii_tests::process::{require, run};
+use gapii_tests::programs::{app, cases, names_in};
+use gapii_tests::transparency::{Case, check};
+
+fn path(path: PathBuf) -> String {
+    path.to_str().expect("the target folder has a plain name").to_owned()
+}
+
+/// Programs of `tests/apps/`, as they are and without llvmpipe's threads.
+fn check_apps(belongs: impl Fn(&str) -> bool, least: usize) {
+    let mut all = Vec::new();
+    for name in names_in("apps").into_iter().filter(|name| belongs(name)) {
+        let program = path(app(&name));
+        all.push(Case::new(&name, [&program]).succeeds());
+        let alone = Case::new(&format!("{name}-alone"), [&program]);
+        all.push(alone.with("LP_NUM_THREADS", "0").succeeds());
+    }
+    check(&all, least);
+}
+
+#[test]
+fn programs_of_one_subject_behave_as_natively() {
+    check_apps(|name| !name.starts_with("bad_"), 80);
+}
+
+/// What the driver refuses, or does not read, nobody reads.
+#[test]
+fn bad_programs_behave_as_natively() {
+    check_apps(|name| name.starts_with("bad_"), 10);
+}
+
+fn check_cases(name: &str, least: usize) {
+    let program = path(cases(name));
+    let listed = run(&mut std::process::Command::new(&program)).ok().stdout;
+    let case = |case: &str| Case::new(case, [&*program, case]).succeeds();
+    check(&listed.lines().map(case).collect::<Vec<_>>(), least);
+}
+
+#[test]
+fn texture_cases_behave_as_natively() {
+    check_cases("cases_textures", 120);
+}
+
+#[test]
+fn vertex_cases_behave_as_natively() {
+    check_cases("cases_vertices", 100);
+}
+
+#[test]
+fn fixed_function_cases_behave_as_natively() {
+    check_cases("cases_es1", 75);
+}
+
+#[test]
+fn egl_cases_behave_as_natively() {
+    check_cases("cases_egl", 75);
+}
+
+#[test]
+fn state_cases_behave_as_natively() {
+    check_cases("cases_state", 105);
+}
+
+#[test]
+fn program_cases_behave_as_natively() {
+    check_cases("cases_programs", 50);
+}
+
+/// The folder of Debian's piglit, whose name has the machine's in it.
+fn piglit() -> PathBuf {
+    let entries = fs::read_dir("/usr/lib").expect("a system has libraries").flatten();
+    let mut folders = entries.map(|entry| entry.path().join("piglit"));
+    let found = folders.find(|folder| folder.join("bin/shader_runner_gles3").exists());
+    found.expect("piglit is missing; install it: apt-get install piglit")
+}
+
+/// A line of `data/piglit.txt`.
+fn piglit_case<'a>(folder: &Path, line: &str) -> Case<'a> {
+    let mut words = line.split(' ').map(str::to_owned);
+    let program = words.next().expect("a line begins with a program");
+    let program = path(folder.join("bin").join(program));
+    let script = words.map(|script| path(folder.join(script)));
+    let words = [program].into_iter().chain(script).chain(["-auto".into(), "-fbo".into()]);
+    Case::new(&line.replace(['/', ' '], "_"), words)
+        .with("PIGLIT_PLATFORM", "surfaceless_egl")
+        .with("PIGLIT_SOURCE_DIR", &path(folder.to_owned()))
+}
+
+#[test]
+fn programs_of_piglit_behave_as_natively() {
+    let folder = piglit();
+    let lines = include_str!("../data/piglit.txt").lines().filter(|line| !line.starts_with('#'));
+    check(&lines.map(|line| piglit_case(&folder, line)).collect::<Vec<_>>(), 200);
+}
+
+const GLMARK2_SCENES: &[&str] = &[
+    "build:use-vbo=false",
+    "build:use-vbo=true",
+    "texture",
+    "shading",
+    "bump",
+    "effect2d",
+    "pulsar",
+    "desktop",
+    "buffer:update-method=map",
+    "buffer:update-method=subdata",
+    "ideas",
+    "jellyfish",
+    "terrain",
+    "shadow",
+    "refract",
+    "conditionals",
+    "function",
+    "loop",
+    "clear",
+];
+
+/// Scenes that check their own pictures, and tools that say what there is.
+#[test]
+fn programs_of_debian_behave_as_natively() {
+    for program in ["glmark2-es2", "eglinfo", "es2_info"] {
+        require(program);
+    }
+    let display = Display::start();
+    let scene = |scene: &&str| {
+        let words = ["glmark2-es2", "--validate", "-b", scene];
+        Case::new(scene, words).on(&display).succeeds()
+    };
+    let mut all: Vec<_> = GLMARK2_SCENES.iter().map(scene).collect();
+    all.push(Case::new("es2_info", ["es2_info"]).on(&display).succeeds());
+    all.push(Case::new("eglinfo", ["eglinfo"]).on(&display));
+    all.push(Case::new("eglinfo-surfaceless", ["eglinfo"]));
+    all.push(Case::new("eglinfo-brief", ["eglinfo", "-B"]));
+    check(&all, 20);
+}
