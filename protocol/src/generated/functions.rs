@@ -8426,12 +8426,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 604,
@@ -8440,12 +8440,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 605,
@@ -8454,12 +8454,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 606,
@@ -8468,12 +8468,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("params", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 607,
@@ -8482,12 +8482,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("params", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 608,
@@ -8496,12 +8496,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("params", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 609,
@@ -8510,12 +8510,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(101)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::F32, Kind::Number))),
+            points("params", 8, ty(Repr::F32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 610,
@@ -8524,12 +8524,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 611,
@@ -8837,12 +8837,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 633,
@@ -8851,12 +8851,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 634,
@@ -8865,12 +8865,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 635,
@@ -8879,12 +8879,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("params", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 636,
@@ -8893,12 +8893,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("params", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 637,
@@ -8907,12 +8907,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("params", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 638,
@@ -8921,12 +8921,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::F32, Kind::Number))),
+            points("params", 8, ty(Repr::F32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 639,
@@ -8935,12 +8935,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 640,
@@ -9508,7 +9508,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(41)), 0),
             plain("numAttachments", ty(Repr::I32, Kind::Number), 4),
-            reads("attachments", Kind::Array, 8, Some(ty(Repr::U32, Kind::Enum(53)))),
+            points("attachments", 8, ty(Repr::U32, Kind::Enum(53))),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -9522,7 +9522,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(41)), 0),
             plain("numAttachments", ty(Repr::I32, Kind::Number), 4),
-            reads("attachments", Kind::Array, 8, Some(ty(Repr::U32, Kind::Enum(53)))),
+            points("attachments", 8, ty(Repr::U32, Kind::Enum(53))),
             plain("x", ty(Repr::I32, Kind::Number), 16),
             plain("y", ty(Repr::I32, Kind::Number), 20),
             plain("width", ty(Repr::I32, Kind::Number), 24),
@@ -13790,7 +13790,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            reads("param", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("param", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -13804,7 +13804,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            reads("param", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("param", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -13818,7 +13818,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            reads("param", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("param", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -13832,7 +13832,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            reads("param", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("param", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -13846,7 +13846,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            reads("param", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("param", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -13860,7 +13860,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            reads("param", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("param", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -13888,7 +13888,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(101)), 4),
-            reads("param", Kind::Array, 8, Some(ty(Repr::F32, Kind::Number))),
+            points("param", 8, ty(Repr::F32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -13916,7 +13916,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("sampler", ty(Repr::U32, Kind::Handle), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(102)), 4),
-            reads("param", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("param", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -15024,7 +15024,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(127)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -15038,7 +15038,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(127)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -15052,7 +15052,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(127)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -15066,7 +15066,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(127)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("params", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -15080,7 +15080,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(127)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("params", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -15094,7 +15094,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(127)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::U32, Kind::Number))),
+            points("params", 8, ty(Repr::U32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -15122,7 +15122,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(127)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::F32, Kind::Number))),
+            points("params", 8, ty(Repr::F32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -15150,7 +15150,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(127)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,

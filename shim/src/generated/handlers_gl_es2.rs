@@ -1171,16 +1171,13 @@ pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *m
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETERFV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETERFV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -1188,16 +1185,13 @@ pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *m
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETERIV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETERIV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char) -> i32 {
@@ -1718,14 +1712,11 @@ pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_PARAMETERFV);
     let Some(call) = Call::begin(GL_TEX_PARAMETERFV) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }
@@ -1746,14 +1737,11 @@ pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERIV);
     let Some(call) = Call::begin(GL_TEX_PARAMETERIV) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }

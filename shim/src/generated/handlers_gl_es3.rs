@@ -1843,16 +1843,13 @@ pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, para
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(sampler, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IIV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, params: *mut u32) {
@@ -1860,16 +1857,13 @@ pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, par
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(sampler, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IUIV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, params: *mut f32) {
@@ -1877,16 +1871,13 @@ pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, param
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERFV) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(sampler, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETERFV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, params: *mut i32) {
@@ -1894,16 +1885,13 @@ pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, param
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERIV) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(sampler, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETERIV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
@@ -2007,16 +1995,13 @@ pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IIV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: *mut u32) {
@@ -2024,16 +2009,13 @@ pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: 
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IUIV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetTransformFeedbackVarying(
@@ -2241,14 +2223,13 @@ pub unsafe extern "C" fn glInvalidateFramebuffer(
     let Some(call) = Call::begin(GL_INVALIDATE_FRAMEBUFFER) else {
         return driver(target, numAttachments, attachments);
     };
-    let mut reads = [observe::array(attachments, numAttachments as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+    let Some(call) = call.reserve(EFFECT, 16) else {
         return driver(target, numAttachments, attachments);
     };
     call.put(0, target);
     call.put(4, numAttachments);
     call.put(8, attachments);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, numAttachments, attachments);
     call.finish();
 }
@@ -2267,8 +2248,7 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
     let Some(call) = Call::begin(GL_INVALIDATE_SUB_FRAMEBUFFER) else {
         return driver(target, numAttachments, attachments, x, y, width, height);
     };
-    let mut reads = [observe::array(attachments, numAttachments as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
+    let Some(call) = call.reserve(EFFECT, 32) else {
         return driver(target, numAttachments, attachments, x, y, width, height);
     };
     call.put(0, target);
@@ -2278,7 +2258,7 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
     call.put(20, y);
     call.put(24, width);
     call.put(28, height);
-    let call = call.publish_observing(32, &reads);
+    let call = call.publish();
     driver(target, numAttachments, attachments, x, y, width, height);
     call.finish();
 }
@@ -3463,14 +3443,11 @@ pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: 
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV) else {
         return driver(sampler, pname, param);
     };
-    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(sampler, pname, param);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(sampler, pname, param);
     call.finish();
 }
@@ -3480,14 +3457,11 @@ pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param:
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV) else {
         return driver(sampler, pname, param);
     };
-    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(sampler, pname, param);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(sampler, pname, param);
     call.finish();
 }
@@ -3512,14 +3486,11 @@ pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETERFV) else {
         return driver(sampler, pname, param);
     };
-    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(sampler, pname, param);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(sampler, pname, param);
     call.finish();
 }
@@ -3544,14 +3515,11 @@ pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETERIV) else {
         return driver(sampler, pname, param);
     };
-    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(sampler, pname, param);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(sampler, pname, param);
     call.finish();
 }
@@ -3661,14 +3629,11 @@ pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *con
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV) else {
         return driver(target, pname, params);
     };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }
@@ -3678,14 +3643,11 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV) else {
         return driver(target, pname, params);
     };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }

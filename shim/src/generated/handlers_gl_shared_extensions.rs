@@ -2922,16 +2922,13 @@ pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, p
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_EXT) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(sampler, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IIV_EXT, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, params: *mut i32) {
@@ -2940,16 +2937,13 @@ pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, p
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_OES) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(sampler, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IIV_OES, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, params: *mut u32) {
@@ -2958,16 +2952,13 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, 
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_EXT) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(sampler, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_EXT, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, params: *mut u32) {
@@ -2976,16 +2967,13 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, 
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_OES) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(sampler, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(sampler, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_OES, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetSemaphoreParameterui64vEXT(
@@ -3071,16 +3059,13 @@ pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_EXT) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IIV_EXT, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params: *mut i32) {
@@ -3088,16 +3073,13 @@ pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IIV_OES, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, params: *mut u32) {
@@ -3105,16 +3087,13 @@ pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, param
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_EXT) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IUIV_EXT, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, params: *mut u32) {
@@ -3122,16 +3101,13 @@ pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, param
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETER_IUIV_OES, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params: *mut i32) {
@@ -5386,14 +5362,11 @@ pub unsafe extern "C" fn glSamplerParameterIivEXT(sampler: u32, pname: u32, para
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_EXT) else {
         return driver(sampler, pname, param);
     };
-    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(sampler, pname, param);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(sampler, pname, param);
     call.finish();
 }
@@ -5403,14 +5376,11 @@ pub unsafe extern "C" fn glSamplerParameterIivOES(sampler: u32, pname: u32, para
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_OES) else {
         return driver(sampler, pname, param);
     };
-    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(sampler, pname, param);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(sampler, pname, param);
     call.finish();
 }
@@ -5420,14 +5390,11 @@ pub unsafe extern "C" fn glSamplerParameterIuivEXT(sampler: u32, pname: u32, par
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_EXT) else {
         return driver(sampler, pname, param);
     };
-    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(sampler, pname, param);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(sampler, pname, param);
     call.finish();
 }
@@ -5437,14 +5404,11 @@ pub unsafe extern "C" fn glSamplerParameterIuivOES(sampler: u32, pname: u32, par
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_OES) else {
         return driver(sampler, pname, param);
     };
-    let mut reads = [observe::array(param, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(sampler, pname, param);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
     call.put(8, param);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(sampler, pname, param);
     call.finish();
 }
@@ -5905,14 +5869,11 @@ pub unsafe extern "C" fn glTexParameterIivEXT(target: u32, pname: u32, params: *
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV_EXT) else {
         return driver(target, pname, params);
     };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }
@@ -5922,14 +5883,11 @@ pub unsafe extern "C" fn glTexParameterIivOES(target: u32, pname: u32, params: *
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV_OES) else {
         return driver(target, pname, params);
     };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }
@@ -5939,14 +5897,11 @@ pub unsafe extern "C" fn glTexParameterIuivEXT(target: u32, pname: u32, params: 
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV_EXT) else {
         return driver(target, pname, params);
     };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }
@@ -5956,14 +5911,11 @@ pub unsafe extern "C" fn glTexParameterIuivOES(target: u32, pname: u32, params: 
     let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV_OES) else {
         return driver(target, pname, params);
     };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }

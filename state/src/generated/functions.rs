@@ -132,6 +132,12 @@ pub fn fixed_texture_parameter(pname: u32, value_: i32) -> f64 {
     }
 }
 
+pub fn is_framebuffer_target(target: u32) -> bool {
+    i64::from(target) == GL_FRAMEBUFFER
+        || i64::from(target) == GL_DRAW_FRAMEBUFFER
+        || i64::from(target) == GL_READ_FRAMEBUFFER
+}
+
 #[cfg(feature = "tools")]
 pub fn bound_framebuffer(context: &Context, target: u32) -> Ref<Framebuffer> {
     if i64::from(target) == GL_READ_FRAMEBUFFER {
