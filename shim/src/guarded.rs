@@ -64,8 +64,9 @@ unsafe fn read_some(address: u64, into: *mut u8, len: usize) -> Read {
     let _errno = ErrnoGuard::new();
     let local = libc::iovec { iov_base: into.cast(), iov_len: len };
     let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: len };
+    // This thread and not the process: the thread that the process is named after may have ended.
     // SAFETY: has no failure.
-    let this = unsafe { libc::getpid() };
+    let this = unsafe { libc::gettid() };
     // SAFETY: the kernel writes to `into` alone, at most `len` bytes.
     let read =
         unsafe { libc::process_vm_readv(this, &raw const local, 1, &raw const remote, 1, 0) };

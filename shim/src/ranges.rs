@@ -198,3 +198,64 @@ impl Source for Range {
         unsafe { guarded::read(self.address + from, out, len as usize) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gapii_protocol::atom::range_word;
+
+    use super::*;
+
+    fn staged(end: usize) -> Staged {
+        let words = vec![u64::MAX; 32].leak();
+        Staged { at: 0, end, unnamed_bytes: 0, words }
+    }
+
+    fn range(param: u8, bytes: &[u8]) -> Range {
+        Range::new(param, bytes.as_ptr() as u64, bytes.len() as u64).unwrap()
+    }
+
+    #[test]
+    fn ranges_stand_one_behind_the_other() {
+        let text = *b"twelve bytes";
+        let mut staged = staged(256);
+        staged.put_inline(range(2, &text));
+        staged.put_kept(range(255, &text), Kept::Blob([1, 2]));
+        staged.put_kept(range(0, &text), Kept::Unrecorded);
+        let address = text.as_ptr() as u64;
+        let expected = [
+            address,
+            range_word(OBSERVED_INLINE, 2, 12),
+            u64::from_le_bytes(*b"twelve b"),
+            u64::from_le_bytes(*b"ytes\0\0\0\0"),
+            address,
+            range_word(OBSERVED_BLOB, 255, 12),
+            1,
+            2,
+            address,
+            range_word(OBSERVED_NONE, 0, 12),
+        ];
+        assert_eq!(staged.words[..expected.len()], expected);
+        assert_eq!(staged.at, 8 * expected.len());
+    }
+
+    #[test]
+    fn range_that_is_not_readable_has_no_bytes() {
+        let mut staged = staged(256);
+        staged.put_inline(Range::new(1, 8, 12).unwrap());
+        assert_eq!(staged.words[..2], [8, range_word(OBSERVED_NONE, 1, 12)]);
+        assert_eq!(staged.at, 16);
+    }
+
+    #[test]
+    fn ranges_without_room_are_summed_up_at_the_end() {
+        let bytes = [7; 40];
+        let mut staged = staged(64);
+        staged.put_inline(range(0, &bytes[..20]));
+        staged.put_inline(range(1, &bytes));
+        staged.put_inline(range(2, &bytes[..9]));
+        assert_eq!((staged.at, staged.unnamed_bytes), (40, 49));
+        staged.put_unnamed();
+        assert_eq!(staged.words[5..7], [0, observation_word(OBSERVED_NONE, 49)]);
+        assert!(staged.at <= 64);
+    }
+}

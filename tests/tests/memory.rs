@@ -129,6 +129,24 @@ fn blob_larger_than_a_ring_comes_in_pieces() {
 }
 
 #[test]
+fn blobs_that_find_no_room_are_lost_with_their_command() {
+    let session = Session::new();
+    let _daemon = session.daemon(&["--ring-size", "64K"]);
+    let process = on_fake_driver(&["changing", "200"]);
+    let recording = session.record(&["--overflow", "drop"], &process);
+    let trace = &recording.trace;
+    trace.verify();
+    let (info, commands) = (trace.info(), trace.commands());
+    let lost = info["lost"]["calls"].as_u64().unwrap();
+    assert_ne!(lost, 0, "{info:#}");
+    let uploads = uploads(&commands);
+    assert_eq!(uploads.len() as u64 + lost, 200, "{info:#}");
+    for upload in uploads {
+        blob(trace, upload["hash"].as_str().unwrap());
+    }
+}
+
+#[test]
 fn memory_that_is_not_there_is_said_not_to_be() {
     let (_session, recording) = record(&["unreadable"]);
     let commands = recording.trace.commands();

@@ -7,7 +7,9 @@ use gapii_protocol::atom::{self, Header};
 use gapii_protocol::trace::block::{BLOCK_BYTES_MAX, DecodeError};
 use gapii_protocol::trace::header::HEADER_BODY_BYTES_MAX;
 use gapii_protocol::trace::reader::OpenError;
-use gapii_protocol::trace::{BlockDecoder, Info, Tail, TraceReader, encode_block, json, verify};
+use gapii_protocol::trace::{
+    BlobName, BlockDecoder, Info, Tail, TraceReader, encode_block, json, verify,
+};
 use proptest::prelude::*;
 
 use crate::describe::*;
@@ -21,11 +23,24 @@ pub fn read_all(file: &[u8]) -> Option<Tail> {
         json::write_line(&command, &mut std::io::sink()).unwrap();
     }
     let tail = commands.tail().clone();
+    read_blobs(&reader);
     let _ = Info::of(&mut reader).unwrap();
     let _ = verify(&mut reader).unwrap();
     let mut commands = reader.commands_in_frames(1..=2).unwrap();
     while commands.next_command().unwrap().is_some() {}
     Some(tail)
+}
+
+/// Reads some of the blobs that a file claims to have.
+fn read_blobs(reader: &TraceReader<Cursor<&[u8]>>) {
+    for digit in "0123456789abcdef".chars() {
+        let prefix = digit.to_string().parse().unwrap();
+        for blob in reader.blobs_named(&prefix, 4).unwrap() {
+            if let Ok(bytes) = reader.blob(blob.name) {
+                assert_eq!(BlobName::of(&bytes), blob.name);
+            }
+        }
+    }
 }
 
 /// A file whose only block has these bytes after a thread's first records.
