@@ -210,3 +210,94 @@ pub fn delete_sampler<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name
 fn found<T>(context: &Context, name: u32, find: impl FnOnce(&GroupState, u64) -> Ref<T>) -> Ref<T> {
     find(&context.group.lock(), u64::from(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{context, thread};
+    use super::*;
+    use crate::Nothing;
+
+    /// A thread with texture 5 of that target.
+    fn with_texture(target: u32) -> (Thread, Ref<Texture>) {
+        let mut thread = thread((3, 2));
+        let mut group = context(&mut thread).group.lock();
+        let texture = group.textures.create(5);
+        group.textures.get_mut(texture).unwrap().target = target;
+        drop(group);
+        (thread, texture)
+    }
+
+    /// Width, height and depth of the levels of an image.
+    fn sizes(thread: &mut Thread, texture: Ref<Texture>, image: u32) -> Vec<(i32, [i32; 3])> {
+        let group = context(thread).group.lock();
+        let images = &group.textures.get(texture).unwrap().images;
+        let levels = images.get(&image).into_iter().flatten();
+        levels.map(|(level, it)| (*level, [it.width, it.height, it.depth])).collect()
+    }
+
+    #[test]
+    fn storage_has_levels_of_half_the_size_for_each_image() {
+        let check = |target, image, size: [i32; 3], expected: &[(i32, [i32; 3])]| {
+            let (mut thread, texture) = with_texture(target);
+            let [width, height, depth] = size;
+            define_storage(&mut thread, &Nothing, texture, 3, GL_RGBA8, width, height, depth, 0);
+            assert_eq!(sizes(&mut thread, texture, image), expected, "{target:#x}");
+        };
+        let flat = [(0, [8, 2, 1]), (1, [4, 1, 1]), (2, [2, 1, 1])];
+        check(GL_TEXTURE_2D, GL_TEXTURE_2D, [8, 2, 1], &flat);
+        check(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, [8, 2, 1], &flat);
+        check(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP, [8, 2, 1], &[]);
+        let layers = [(0, [4, 4, 6]), (1, [2, 2, 6]), (2, [1, 1, 6])];
+        check(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_ARRAY, [4, 4, 6], &layers);
+        let volume = [(0, [4, 4, 6]), (1, [2, 2, 3]), (2, [1, 1, 1])];
+        check(GL_TEXTURE_3D, GL_TEXTURE_3D, [4, 4, 6], &volume);
+    }
+
+    #[test]
+    fn generated_levels_reach_down_to_one_pixel() {
+        let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
+        define_storage(&mut thread, &Nothing, texture, 1, GL_RGBA8, 5, 2, 1, 0);
+        generate_levels(&mut thread, &Nothing, texture);
+        let expected = [(0, [5, 2, 1]), (1, [2, 1, 1]), (2, [1, 1, 1])];
+        assert_eq!(sizes(&mut thread, texture, GL_TEXTURE_2D), expected);
+    }
+
+    #[test]
+    fn parameters_are_kept_by_name() {
+        let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
+        let set = |thread: &mut Thread, pname, value| {
+            set_texture_parameter(thread, &Nothing, texture, pname, value);
+        };
+        set(&mut thread, GL_TEXTURE_WRAP_S, GL_RGBA8 as i32);
+        set(&mut thread, GL_TEXTURE_SWIZZLE_B, 3);
+        set(&mut thread, GL_TEXTURE_MAX_LEVEL, 7);
+        set(&mut thread, GL_RGBA8, 7);
+        set_texture_parameter_float(&mut thread, &Nothing, texture, GL_TEXTURE_MAX_LOD, 2.5);
+        let group = context(&mut thread).group.lock();
+        let texture = group.textures.get(texture).unwrap();
+        assert_eq!(texture.sampling.wrap_s, GL_RGBA8);
+        assert_eq!(texture.swizzle, [0, 0, 3, 0]);
+        assert_eq!(texture.max_level, 7);
+        assert_eq!(texture.sampling.max_lod, 2.5);
+    }
+
+    #[test]
+    fn deleted_texture_is_off_the_units_and_the_bound_framebuffer() {
+        use super::super::framebuffers::attach_texture;
+        let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
+        let unit = context(&mut thread);
+        unit.texture_units.push(crate::TextureUnit::default());
+        unit.texture_units[0].bindings.insert(GL_TEXTURE_2D, texture);
+        let framebuffer = unit.framebuffers.create(1);
+        unit.draw_framebuffer = framebuffer;
+        let (all, point) = (GL_DRAW_FRAMEBUFFER, GL_DEPTH_STENCIL_ATTACHMENT);
+        attach_texture(&mut thread, &Nothing, all, point, GL_TEXTURE_2D, 5, 0, 0, false, 0);
+        let attached = |thread: &mut Thread| {
+            context(thread).framebuffers.get(framebuffer).unwrap().attachments.len()
+        };
+        assert_eq!(attached(&mut thread), 2);
+        delete_texture(&mut thread, &Nothing, 5);
+        assert_eq!(attached(&mut thread), 0);
+        assert!(context(&mut thread).texture_units[0].bindings.is_empty());
+    }
+}

@@ -169,4 +169,23 @@ mod tests {
         thread.context = None;
         assert_eq!(uniform_components(&mut thread, &Nothing, Ref::NONE, 3), 1);
     }
+
+    #[cfg(feature = "tools")]
+    #[test]
+    fn values_are_kept_by_columns() {
+        use crate::memory::tests::Bytes;
+        let check = |ty, transpose, expected: &[f32]| {
+            let (mut thread, program) = with_uniforms(&[], &[]);
+            let numbers = (0..12u8).flat_map(|number| f32::from(number).to_le_bytes()).collect();
+            let memory = Bytes(0x1000, numbers);
+            set_uniform_floats(&mut thread, &memory, program, 4, ty, 1, transpose, 0x1000);
+            let group = context(&mut thread).group.lock();
+            let uniform = &group.programs.get(program).unwrap().uniforms[&4];
+            assert_eq!(uniform.floats, expected, "{ty:#x} {transpose}");
+        };
+        check(GL_FLOAT_VEC3, false, &[0.0, 1.0, 2.0]);
+        check(GL_FLOAT_MAT2X3, false, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        // Three rows of two numbers.
+        check(GL_FLOAT_MAT2X3, true, &[0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+    }
 }
