@@ -11,7 +11,7 @@ pub struct Bounds {
 }
 
 /// Bytes that are looked at at a time; a multiple of every index' size.
-const PIECE_BYTES: usize = 4096;
+const PIECE_BYTES: usize = 8192;
 
 /// Bounds of `count` indices in the program's memory; `None` if there is none, or if they can't be
 /// read.
