@@ -30,7 +30,7 @@ use registry::Registries;
 pub use fetch::registry_files;
 pub use lang::coverage::Coverage;
 pub use problem::{Error, Problem};
-pub use tree::{Inputs, stale, write};
+pub use tree::{Inputs, descriptions, format_descriptions, stale, write};
 
 /// What [`generate`] made.
 #[derive(Debug)]

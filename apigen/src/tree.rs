@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::fetch::RegistryFiles;
+use crate::lang;
+use crate::lang::diagnostic::Report;
 use crate::lang::source::{Source, Sources};
 use crate::problem::Error;
 
@@ -71,6 +73,25 @@ pub fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> Result<Vec<PathB
     let differs =
         |name: &PathBuf| fs::read_to_string(root.join(name)).ok().as_ref() != files.get(name);
     Ok(names.into_iter().filter(differs).collect())
+}
+
+/// Descriptions as they should be written, of those that are not; all must be without mistakes.
+pub fn format_descriptions(sources: &Sources) -> Result<BTreeMap<PathBuf, String>, Error> {
+    let mut changed = BTreeMap::new();
+    let mut diagnostics = Vec::new();
+    for (at, source) in sources.files.iter().enumerate() {
+        match lang::format::format(at as u32, &source.text) {
+            Ok(text) if text == source.text => {}
+            Ok(text) => {
+                changed.insert(PathBuf::from(&source.path), text);
+            }
+            Err(mistakes) => diagnostics.extend(mistakes),
+        }
+    }
+    if diagnostics.is_empty() {
+        return Ok(changed);
+    }
+    Err(Error::Descriptions(Report { sources: sources.clone(), diagnostics }))
 }
 
 /// Formats Rust source, until formatting changes nothing: one pass over a long line is not always

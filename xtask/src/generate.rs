@@ -10,10 +10,16 @@ pub struct Generate {
     /// Change nothing; fail if the committed code is stale
     #[arg(long)]
     pub check: bool,
+    /// Format the API descriptions, and generate nothing; with --check fail if one is not formatted
+    #[arg(long)]
+    pub format: bool,
 }
 
 pub fn run(args: &Generate) -> anyhow::Result<()> {
     let root = tree::root();
+    if args.format {
+        return format(args.check);
+    }
     let registry = apigen::registry_files(&tree::target())?;
     let generated = apigen::generate(&apigen::Inputs::read(root, &registry)?)?;
     let stale = apigen::stale(root, &generated.files)?;
@@ -31,6 +37,20 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
     println!("{}", generated.summary);
     for path in stale {
         println!("wrote {}", path.display());
+    }
+    Ok(())
+}
+
+/// Brings every description into the one form that there is.
+fn format(check: bool) -> anyhow::Result<()> {
+    let root = tree::root();
+    let changed = apigen::format_descriptions(&apigen::descriptions(root)?)?;
+    for (path, text) in &changed {
+        if check {
+            bail!("{} is not formatted; run `cargo xtask generate --format`", path.display());
+        }
+        std::fs::write(root.join(path), text)?;
+        println!("formatted {}", path.display());
     }
     Ok(())
 }

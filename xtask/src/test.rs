@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::generate::{self, Generate};
-use crate::{build, lint, packages, step, tree};
+use crate::{build, check_api, lint, packages, step, tree};
 
 struct Check {
     name: &'static str,
@@ -21,9 +21,19 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check { name: "formatting", again: "cargo fmt --all --check", run: lint::format },
     Check {
+        name: "form of the descriptions",
+        again: "cargo xtask generate --format --check",
+        run: || generate::run(&Generate { check: true, format: true }),
+    },
+    Check {
+        name: "extents of the descriptions",
+        again: "cargo xtask check-api",
+        run: check_api::run,
+    },
+    Check {
         name: "generated code",
         again: "cargo xtask generate --check",
-        run: || generate::run(&Generate { check: true }),
+        run: || generate::run(&Generate { check: true, format: false }),
     },
     Check { name: "release build", again: "cargo xtask build", run: build::run },
     Check {

@@ -8,6 +8,7 @@ pub mod ast;
 pub mod check;
 pub mod coverage;
 pub mod diagnostic;
+pub mod format;
 mod lexer;
 mod parser;
 pub mod source;

@@ -1,0 +1,130 @@
+//! A line of output: tokens with the spaces between them.
+
+use super::super::lexer::{Kind, Token};
+use super::tree::Node;
+
+/// Words before an opening bracket that are no function's name.
+const WORDS: &[&str] = &["if", "match", "in", "else", "return", "let", "read", "write", "ref"];
+
+#[derive(Clone)]
+pub(super) struct Line {
+    text: String,
+    indent: usize,
+    /// The last token, whatever line it is on.
+    last: Option<(Kind, String)>,
+    /// The one before.
+    before: Option<String>,
+    /// Whether the last token takes no space behind it: a sign before its operand.
+    is_prefix: bool,
+    /// Open `<` of types.
+    angles: u32,
+    /// Whether it is a `group`, where `*` belongs to a name.
+    is_group: bool,
+}
+
+impl Line {
+    pub fn new(indent: usize) -> Self {
+        let text = " ".repeat(indent);
+        Self {
+            text,
+            indent,
+            last: None,
+            before: None,
+            is_prefix: false,
+            angles: 0,
+            is_group: false,
+        }
+    }
+
+    /// An empty line that goes on where this one ends.
+    pub fn begin_again(&mut self, indent: usize) {
+        self.text = " ".repeat(indent);
+        self.indent = indent;
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn len(&self) -> usize {
+        self.text.chars().count()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.text.len() == self.indent
+    }
+
+    pub fn push_node(&mut self, node: &Node<'_>) {
+        match node {
+            Node::Leaf(leaf) => self.push(leaf.token),
+            Node::Group(group) => {
+                self.push(group.open.token);
+                for (at, node) in group.nodes.iter().enumerate() {
+                    let is_last = at + 1 == group.nodes.len();
+                    if !(is_last && node.is_sign(",")) {
+                        self.push_node(node);
+                    }
+                }
+                self.push(group.close);
+            }
+        }
+    }
+
+    pub fn push(&mut self, token: Token<'_>) {
+        let opens_angle = token.text == "<" && self.is_before_angle();
+        let closes_angle = self.angles > 0 && (token.text == ">" || token.text == ">>");
+        let is_prefix = token.kind == Kind::Sign && self.is_prefix(token.text);
+        if !self.is_empty() && self.needs_space(&token, opens_angle || closes_angle) {
+            self.text.push(' ');
+        }
+        self.text.push_str(token.text);
+        if opens_angle {
+            self.angles += 1;
+        }
+        if closes_angle {
+            self.angles = self.angles.saturating_sub(token.text.len() as u32);
+        }
+        self.is_prefix = is_prefix || opens_angle;
+        self.is_group |= self.last.is_none() && token.text == "group";
+        self.before = self.last.take().map(|(_, text)| text);
+        self.last = Some((token.kind, token.text.to_owned()));
+    }
+
+    /// `list<`, `map<` where a type stands.
+    fn is_before_angle(&self) -> bool {
+        let is_word = self.last.as_ref().is_some_and(|(_, text)| text == "list" || text == "map");
+        let before = self.before.as_deref().unwrap_or_default();
+        is_word && (self.angles > 0 || matches!(before, ":" | "["))
+    }
+
+    /// Whether a sign belongs to what follows: `-x`, `!x`, `~x`, `@x`.
+    fn is_prefix(&self, sign: &str) -> bool {
+        match sign {
+            "!" | "~" | "@" => true,
+            "-" => match &self.last {
+                None => true,
+                Some((Kind::Sign, text)) => !matches!(text.as_str(), ")" | "]" | "}" | "?"),
+                Some((Kind::Word, text)) => WORDS.contains(&text.as_str()),
+                Some(_) => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn needs_space(&self, token: &Token<'_>, is_angle: bool) -> bool {
+        let Some((kind, last)) = &self.last else { return false };
+        if is_angle || self.is_prefix {
+            return false;
+        }
+        let is_word = *kind == Kind::Word && !WORDS.contains(&last.as_str());
+        let is_tight = match token.text {
+            ")" | "]" | "," | ";" | "." | "?" | ":" | ".." => true,
+            "}" => last == "{",
+            "(" => is_word || last == "]" || last == ")",
+            "[" => is_word || *kind == Kind::Text || matches!(last.as_str(), ")" | "]" | ">"),
+            "*" => self.is_group,
+            _ => false,
+        };
+        !is_tight && !matches!(last.as_str(), "(" | "[" | "." | "..")
+    }
+}

@@ -1,0 +1,263 @@
+//! Tokens as brackets and entries.
+
+use super::super::lexer::{Kind, Token};
+use super::super::source::Span;
+use super::{columns, flat, is_comment};
+
+/// What ends an entry of a list.
+const COMMA: Token<'static> = Token {
+    kind: Kind::Sign,
+    text: ",",
+    span: Span { file: 0, start: 0, end: 0 },
+    at_margin: false,
+};
+
+#[derive(Clone)]
+pub(super) enum Node<'a> {
+    Leaf(Leaf<'a>),
+    Group(Group<'a>),
+}
+
+/// A token, comments too.
+#[derive(Clone, Copy)]
+pub(super) struct Leaf<'a> {
+    pub token: Token<'a>,
+    /// Line ends between the token before and this one.
+    pub lines_before: usize,
+}
+
+/// Brackets and what is in them.
+#[derive(Clone)]
+pub(super) struct Group<'a> {
+    pub open: Leaf<'a>,
+    pub nodes: Vec<Node<'a>>,
+    pub close: Token<'a>,
+}
+
+/// A statement, a field, an item, an arm, or a word of a list; comments go with what they precede.
+#[derive(Default)]
+pub(super) struct Entry<'a> {
+    pub comments: Vec<Leaf<'a>>,
+    pub nodes: Vec<Node<'a>>,
+    /// A comment behind it on its line.
+    pub trailing: Option<Token<'a>>,
+}
+
+impl<'a> Node<'a> {
+    fn first(&self) -> Leaf<'a> {
+        match self {
+            Node::Leaf(leaf) => *leaf,
+            Node::Group(group) => group.open,
+        }
+    }
+
+    pub fn is_sign(&self, sign: &str) -> bool {
+        matches!(self, Node::Leaf(leaf) if leaf.token.kind == Kind::Sign && leaf.token.text == sign)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(self, Node::Leaf(leaf) if leaf.token.kind == Kind::Word && leaf.token.text == word)
+    }
+
+    fn is_comment(&self) -> bool {
+        matches!(self, Node::Leaf(leaf) if is_comment(&leaf.token))
+    }
+
+    fn is_braces(&self) -> bool {
+        matches!(self, Node::Group(group) if group.open.token.text == "{")
+    }
+
+    /// Whether it can't be on one line: statements, cases or comments are in it.
+    fn must_break(&self) -> bool {
+        let Node::Group(group) = self else { return false };
+        let is_block = group.open.token.text == "{";
+        group.nodes.iter().any(|node| {
+            node.is_comment()
+                || is_block && (node.is_sign(";") || node.is_sign("=>"))
+                || node.must_break()
+        })
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Whether an empty line stands before it.
+    pub fn blank_before(&self) -> bool {
+        let first = self.comments.first().copied().or_else(|| self.nodes.first().map(Node::first));
+        first.is_some_and(|first| first.lines_before > 1)
+    }
+
+    /// Whether one stands between the comments and the rest.
+    pub fn blank_behind_comments(&self) -> bool {
+        let first = self.nodes.first().map(Node::first);
+        !self.comments.is_empty() && first.is_some_and(|first| first.lines_before > 1)
+    }
+
+    /// Ends it with a comma, if it does not.
+    pub fn end_with_comma(&mut self) {
+        if !self.nodes.last().is_some_and(|last| last.is_sign(",")) {
+            self.nodes.push(Node::Leaf(Leaf { token: COMMA, lines_before: 0 }));
+        }
+    }
+}
+
+/// The tokens of a file whose brackets match.
+pub(super) fn nodes<'a>(text: &str, tokens: &[Token<'a>]) -> Vec<Node<'a>> {
+    let mut end = 0;
+    let mut open: Vec<(Leaf<'a>, Vec<Node<'a>>)> = Vec::new();
+    let mut nodes = Vec::new();
+    for token in tokens.iter().filter(|token| token.kind != Kind::End) {
+        let range = token.span.range();
+        let between = text.get(end..range.start).unwrap_or_default();
+        let leaf = Leaf { token: *token, lines_before: between.matches('\n').count() };
+        end = range.end;
+        let is_sign = token.kind == Kind::Sign;
+        match token.text {
+            "(" | "[" | "{" if is_sign => open.push((leaf, std::mem::take(&mut nodes))),
+            ")" | "]" | "}" if is_sign => {
+                let Some((begin, outer)) = open.pop() else { continue };
+                let inner = std::mem::replace(&mut nodes, outer);
+                nodes.push(Node::Group(Group { open: begin, nodes: inner, close: *token }));
+            }
+            _ => nodes.push(Node::Leaf(leaf)),
+        }
+    }
+    nodes
+}
+
+/// Whether an entry can't be on one line: because of what is in its braces, or because it has a body.
+pub(super) fn must_break(nodes: &[Node<'_>]) -> bool {
+    let has_body = ["command", "for"]
+        .iter()
+        .any(|word| nodes.first().is_some_and(|first| first.is_word(word)));
+    let is_filled = |node: &Node<'_>| matches!(node, Node::Group(group) if !group.nodes.is_empty());
+    nodes.iter().any(Node::must_break)
+        || has_body && nodes.iter().any(|node| node.is_braces() && is_filled(node))
+}
+
+/// Whether braces hold words or cases with commas between.
+pub(super) fn is_list(nodes: &[Node<'_>]) -> bool {
+    nodes.iter().any(|node| node.is_sign(",")) && !nodes.iter().any(|node| node.is_sign(";"))
+}
+
+/// The entries of a file, or of braces.
+pub(super) fn entries<'a>(nodes: &[Node<'a>], is_file: bool) -> Vec<Entry<'a>> {
+    let is_list = !is_file && is_list(nodes);
+    let mut entries: Vec<Entry<'a>> = Vec::new();
+    let mut entry = Entry::default();
+    for (at, node) in nodes.iter().enumerate() {
+        if let Node::Leaf(leaf) = node
+            && is_comment(&leaf.token)
+        {
+            let last = entries.last_mut().filter(|_| leaf.lines_before == 0 && at > 0);
+            match last {
+                Some(last) if entry.is_empty() && last.trailing.is_none() => {
+                    last.trailing = Some(leaf.token);
+                }
+                // One in the middle of an entry goes before it.
+                _ => entry.comments.push(*leaf),
+            }
+            continue;
+        }
+        entry.nodes.push(node.clone());
+        let next = nodes[at + 1..].iter().find(|next| !next.is_comment());
+        let is_end = match node {
+            _ if is_list => node.is_sign(","),
+            Node::Leaf(_) => node.is_sign(";"),
+            Node::Group(_) => node.is_braces() && ends_entry(&entry.nodes, next),
+        };
+        if is_end {
+            entries.push(std::mem::take(&mut entry));
+        }
+    }
+    if !entry.is_empty() {
+        entries.push(entry);
+    }
+    entries
+}
+
+impl Entry<'_> {
+    fn is_empty(&self) -> bool {
+        self.comments.is_empty() && self.nodes.is_empty()
+    }
+}
+
+/// Whether the braces at the end of `nodes` end the entry that `next` does not belong to.
+fn ends_entry(nodes: &[Node<'_>], next: Option<&Node<'_>>) -> bool {
+    if nodes.len() >= 2 && nodes[nodes.len() - 2].is_sign("=>") {
+        return true;
+    }
+    match next {
+        Some(Node::Leaf(leaf)) if leaf.token.kind == Kind::Sign => leaf.token.text == "@",
+        Some(next) => !next.is_word("else"),
+        None => true,
+    }
+}
+
+/// The attributes that nodes begin with, each with its arguments; and the rest.
+pub(super) fn attributes<'n, 'a>(nodes: &'n [Node<'a>]) -> (Vec<&'n [Node<'a>]>, &'n [Node<'a>]) {
+    let mut attributes = Vec::new();
+    let mut rest = nodes;
+    while rest.len() > 2 && rest[0].is_sign("@") {
+        let has_arguments = matches!(&rest[2], Node::Group(group) if group.open.token.text == "(");
+        let (attribute, behind) = rest.split_at(if has_arguments { 3 } else { 2 });
+        attributes.push(attribute);
+        rest = behind;
+    }
+    (attributes, rest)
+}
+
+/// Where the names begin of an item that lists names: behind `command`, `prefer`, `group g:`.
+pub(super) fn list_head(nodes: &[Node<'_>]) -> Option<usize> {
+    let first = nodes.first()?;
+    if first.is_word("group") {
+        return nodes.iter().position(|node| node.is_sign(":")).map(|at| at + 1);
+    }
+    let is_list = first.is_word("command") || first.is_word("prefer");
+    (is_list && nodes.iter().any(|node| node.is_sign(","))).then_some(1)
+}
+
+/// `nodes` cut where a line may end: behind `=>` or `=` if the rest fits into `room`, else before the
+/// loosest operators.
+pub(super) fn chunks<'n, 'a>(nodes: &'n [Node<'a>], room: usize) -> Vec<&'n [Node<'a>]> {
+    const LEVELS: &[&[&str]] = &[
+        &["||"],
+        &["&&"],
+        &["==", "!=", "<=", ">="],
+        &["|"],
+        &["^"],
+        &["&"],
+        &["+", "-"],
+        &["*", "/", "%"],
+    ];
+    // Cases are cut at their patterns.
+    let arrow = nodes.iter().position(|node| node.is_sign("=>"));
+    let patterns = &nodes[..arrow.unwrap_or(0)];
+    let levels: &[&[&str]] =
+        if patterns.iter().any(|node| node.is_sign("|")) { &[&["|"]] } else { LEVELS };
+    let is_cut = |level: &[&str], at: usize| {
+        at > 0 && level.iter().any(|sign| nodes[at].is_sign(sign)) && !is_operator(&nodes[at - 1])
+    };
+    let level = levels.iter().find(|level| (0..nodes.len()).any(|at| is_cut(level, at)));
+    let has_patterns = levels.len() == 1;
+    for sign in ["=>", "="] {
+        let at = nodes.iter().position(|node| node.is_sign(sign)).filter(|_| !has_patterns);
+        if let Some(at) = at.filter(|at| columns(&flat(&nodes[at + 1..])) <= room) {
+            return vec![&nodes[..=at], &nodes[at + 1..]];
+        }
+    }
+    let mut chunks = Vec::new();
+    let mut begin = 0;
+    for at in 1..nodes.len() {
+        if level.is_some_and(|level| is_cut(level, at)) {
+            chunks.push(&nodes[begin..at]);
+            begin = at;
+        }
+    }
+    chunks.push(&nodes[begin..]);
+    chunks
+}
+
+/// Whether a sign behind this one is a prefix.
+fn is_operator(node: &Node<'_>) -> bool {
+    matches!(node, Node::Leaf(leaf) if leaf.token.kind == Kind::Sign && leaf.token.text != "?")
+}
