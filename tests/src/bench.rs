@@ -109,7 +109,8 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
     }
 }
 
-fn run_as(way: Way, session: &Session, trace: &Path, mut process: Command) -> Finished {
+/// Runs `process` to its end; a captured one leaves its trace in `trace`.
+pub fn run_as(way: Way, session: &Session, trace: &Path, mut process: Command) -> Finished {
     match way {
         Way::Native => run(&mut process),
         Way::Idle => {

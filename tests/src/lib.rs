@@ -16,6 +16,7 @@ pub mod dumps;
 pub mod enums;
 pub mod fake_driver;
 pub mod gapii;
+pub mod glmark2;
 pub mod kill;
 pub mod loading;
 pub mod order;

@@ -1,13 +1,18 @@
 //! What recording costs: the program of cheap calls natively, with the shim loaded, captured, and
 //! under apitrace, interleaved; medians, added nanoseconds and ratios, and which bars are reached.
 //!
+//! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame.
+//!
 //! Nothing else should run on the machine meanwhile.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Parser;
 use gapii_tests::bench::{Load, On, Sample, Way, median, sample};
+use gapii_tests::display::Display;
+use gapii_tests::glmark2::{self, Rounds, Run};
 use gapii_tests::process::missing;
 use serde_json::{Value, json};
 
@@ -43,6 +48,14 @@ struct Options {
     #[arg(long)]
     without_apitrace: bool,
 
+    /// Measure scenes of glmark2-es2 instead: frames a second, and bytes of the trace for each
+    #[arg(long)]
+    glmark2: bool,
+
+    /// Seconds that a scene of glmark2-es2 lasts
+    #[arg(long, default_value_t = 3)]
+    seconds: u64,
+
     /// Print the figures as JSON too, on the last line
     #[arg(long)]
     json: bool,
@@ -58,6 +71,10 @@ fn main() -> ExitCode {
     {
         eprintln!("bench: {what_to_do}, or leave it out with --without-apitrace");
         return ExitCode::FAILURE;
+    }
+    if options.glmark2 {
+        measure_scenes(&options);
+        return ExitCode::SUCCESS;
     }
     let (burst, sustained) = measure(&options);
     println!("driver: {}", describe(options.driver));
@@ -152,9 +169,75 @@ fn print_sustained(options: &Options, sustained: &Samples) {
     println!();
 }
 
+/// Runs every scene in every way, round after round, and prints what came out.
+fn measure_scenes(options: &Options) {
+    let display = Display::start();
+    let mut scenes: Vec<(&str, Rounds)> =
+        glmark2::SCENES.iter().map(|scene| (*scene, Rounds::new())).collect();
+    for number in 1..=options.rounds {
+        for (scene, rounds) in &mut scenes {
+            eprintln!("round {number} of {}: {scene}", options.rounds);
+            rounds.push(glmark2::round(&display, scene, options.seconds));
+        }
+    }
+    println!("glmark2-es2, {} s a scene; medians of {} rounds\n", options.seconds, options.rounds);
+    println!("scene                         way          frames/s  of native   bytes/frame");
+    for (scene, rounds) in &scenes {
+        print_scene(scene, rounds);
+    }
+    println!();
+    let bars: Vec<_> =
+        scenes.iter().flat_map(|(scene, rounds)| scene_bars(scene, rounds)).collect();
+    print_bars(&bars);
+    if options.json {
+        let list = |(scene, rounds): &(&str, Rounds)| scene_as_json(scene, rounds);
+        println!("{}", Value::from(scenes.iter().map(list).collect::<Vec<_>>()));
+    }
+}
+
+fn rate(run: &Run) -> f64 {
+    run.frames_per_second
+}
+
+fn bytes(run: &Run) -> f64 {
+    run.bytes_per_frame
+}
+
+fn print_scene(scene: &str, rounds: &Rounds) {
+    for &way in glmark2::WAYS {
+        println!(
+            "{scene:30}{:9}{:12.1}{:10.0}%{:14.0}",
+            way.name(),
+            glmark2::middle(rounds, way, rate),
+            100.0 * glmark2::ratio(rounds, way, Way::Native, rate),
+            glmark2::middle(rounds, way, bytes),
+        );
+    }
+}
+
+fn scene_bars(scene: &str, rounds: &Rounds) -> Vec<Bar> {
+    let kept = 100.0 * glmark2::ratio(rounds, Way::Captured, Way::Native, rate);
+    let what = format!("{scene}: frame rate, % of native");
+    let mut bars = vec![Bar { what: what.into(), measured: kept, limit: 85.0, least: true }];
+    if scene.starts_with("build") {
+        let share = 100.0 * glmark2::ratio(rounds, Way::Captured, Way::Apitrace, bytes);
+        let what = format!("{scene}: bytes a frame, % of apitrace's");
+        bars.push(Bar { what: what.into(), measured: share, limit: 5.0, least: false });
+    }
+    bars
+}
+
+fn scene_as_json(scene: &str, rounds: &Rounds) -> Value {
+    let run = |run: &Run| json!({"frames_per_second": run.frames_per_second, "bytes_per_frame": run.bytes_per_frame});
+    let round = |round: &BTreeMap<Way, Run>| -> Value {
+        round.iter().map(|(way, of)| (way.name().to_owned(), run(of))).collect::<Value>()
+    };
+    json!({"scene": scene, "rounds": rounds.iter().map(round).collect::<Vec<_>>()})
+}
+
 /// A promise, and what was measured.
 struct Bar {
-    what: &'static str,
+    what: Cow<'static, str>,
     measured: f64,
     limit: f64,
     /// The limit is the least, not the most.
@@ -172,37 +255,37 @@ fn bars(burst: &Samples, sustained: &Samples) -> Vec<Bar> {
     let captured = |figure: fn(&Sample) -> f64| middle(sustained, 1, Way::Captured, figure);
     vec![
         Bar {
-            what: "idle, one thread: ns added",
+            what: "idle, one thread: ns added".into(),
             measured: added(1, Way::Idle),
             limit: 2.0,
             least: false,
         },
         Bar {
-            what: "captured, burst, one thread: ns added",
+            what: "captured, burst, one thread: ns added".into(),
             measured: added(1, Way::Captured),
             limit: 15.0,
             least: false,
         },
         Bar {
-            what: "captured, burst, each of two threads: ns added",
+            what: "captured, burst, each of two threads: ns added".into(),
             measured: added(2, Way::Captured),
             limit: 30.0,
             least: false,
         },
         Bar {
-            what: "captured, sustained: M commands/s",
+            what: "captured, sustained: M commands/s".into(),
             measured: captured(|s| s.calls_per_second) / 1e6,
             limit: 10.0,
             least: true,
         },
         Bar {
-            what: "captured, sustained: bytes a command",
+            what: "captured, sustained: bytes a command".into(),
             measured: captured(|s| s.bytes_per_call),
             limit: 3.0,
             least: false,
         },
         Bar {
-            what: "captured, sustained: commands lost",
+            what: "captured, sustained: commands lost".into(),
             measured: captured(|s| s.lost_calls as f64),
             limit: 0.0,
             least: false,
@@ -239,7 +322,7 @@ fn as_json(options: &Options, burst: &Samples, sustained: &Samples, bars: &[Bar]
     };
     let bars: Vec<_> = bars
         .iter()
-        .map(|bar| json!({"what": bar.what, "measured": bar.measured, "limit": bar.limit, "reached": bar.reached()}))
+        .map(|bar| json!({"what": &*bar.what, "measured": bar.measured, "limit": bar.limit, "reached": bar.reached()}))
         .collect();
     json!({
         "driver": format!("{:?}", options.driver).to_lowercase(),
