@@ -116,6 +116,18 @@ static void no_client_arrays(void)
     glDeleteBuffers(1, &buffer);
 }
 
+/* Memory that the driver read a moment ago, and that is gone when it refuses to. */
+static void taken_away(void)
+{
+    const GLfloat one[] = {GL_NEAREST, 0, 0, 0};
+    GLfloat *values = at_edge(one, sizeof one);
+    glTexParameterfv(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, values), said("a filter");
+    glUniform4fv(-1, 1, values), said("no uniform");
+    must(munmap(values + 4 - 1024, 4096) == 0, "munmap");
+    glTexParameterfv(0x1234, GL_TEXTURE_MIN_FILTER, values), said("a filter that is gone");
+    glUniform4fv(-1, 1, values), said("no uniform that is gone");
+}
+
 static void draw(int frame)
 {
     clear(0.2f, 0.1f * (float)frame, 0.2f);
@@ -124,6 +136,7 @@ static void draw(int frame)
     counts();
     incomplete();
     no_client_arrays();
+    taken_away();
     glViewport(0, 0, WIDTH, HEIGHT);
 }
 

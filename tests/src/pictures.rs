@@ -79,6 +79,23 @@ pub fn presented(file: &Path) -> Vec<Picture> {
     pictures
 }
 
+/// What a program of `tests/apps/` read back itself into `folder`, frame by frame.
+pub fn read_back(folder: &Path) -> Vec<Picture> {
+    let entries = std::fs::read_dir(folder).expect("a folder that was made").flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    let read = |path: &std::path::PathBuf| {
+        let bytes = std::fs::read(path).expect("a file that was listed");
+        let number =
+            |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i])) as usize;
+        let (width, height) = (number(0), number(4));
+        let from_the_top = bytes[8..].chunks_exact(4 * width).rev().flatten();
+        let rgb = from_the_top.enumerate().filter(|(at, _)| at % 4 != 3).map(|(_, byte)| *byte);
+        Picture { width, height, rgb: rgb.collect() }
+    };
+    paths.iter().map(read).collect()
+}
+
 /// The PNM pictures among what a program printed.
 fn pnm(mut printed: &[u8]) -> Vec<Picture> {
     let mut pictures = Vec::new();
@@ -129,6 +146,16 @@ mod tests {
         assert_eq!(pictures[0].rgb, b"\n\nP6\nx");
         assert_eq!(pnm(b"P6\n9 9\n255\nshort").len(), 0);
         assert_eq!(pnm(b"P6\n1 1\n255\nabcP6\n1 1\n255\nabd")[1].rgb, b"abd");
+    }
+
+    #[test]
+    fn what_was_read_back_is_turned_over_and_has_no_alpha() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = [1, 0, 0, 0, 2, 0, 0, 0, 5, 6, 7, 255, 1, 2, 3, 0];
+        std::fs::write(folder.path().join("frame-000000.rgba"), bytes).unwrap();
+        let read = read_back(folder.path());
+        assert_eq!((read.len(), read[0].width, read[0].height), (1, 1, 2));
+        assert_eq!(read[0].rgb, [1, 2, 3, 5, 6, 7]);
     }
 
     #[test]

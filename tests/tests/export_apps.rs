@@ -1,0 +1,125 @@
+//! The programs of `tests/apps/`, recorded and exported: Debian's `eglretrace` shows what each read
+//! back itself, and `apitrace dump` prints what it prints of apitrace's own recording.
+
+use std::path::PathBuf;
+
+use gapii_tests::gapii::Session;
+use gapii_tests::loading::offscreen;
+use gapii_tests::pictures::{Picture, played, read_back};
+use gapii_tests::process::Finished;
+use gapii_tests::programs::{app, names_in};
+use gapii_tests::{apitrace, dumps, process};
+
+/// Programs that `eglretrace` shows otherwise, whoever recorded them, and why.
+const NOT_PLAYED: &[(&str, &str)] = &[
+    ("egl_image", "eglretrace has no images: it copies the texture once, where memory is shared"),
+    ("index_buffers", "eglretrace takes a bound index buffer's offset for an address"),
+    ("persistent_maps", "eglretrace finds no memory shadow of what glBufferStorageEXT allotted"),
+];
+
+/// Programs that apitrace can't record, and why.
+const NOT_RECORDED: &[(&str, &str)] = &[
+    ("bad_arrays", "apitrace reads arrays that the program does not use"),
+    ("bad_context", "apitrace asks a driver without a context"),
+    ("bad_edges", "apitrace reads past arrays"),
+    ("bad_enums", "apitrace reads what the driver refuses"),
+    ("bad_nulls", "apitrace reads through null"),
+    ("program_binary", "apitrace says that there are no binary formats"),
+    ("base_vertex", "apitrace adds the base to arrays that begin below it"),
+    ("compressed_textures", "apitrace asks for state that ES has not, and leaves the error"),
+    ("primitive_restart", "apitrace takes the restart index for a vertex"),
+];
+
+/// Differences of dumps that are apitrace's: the program or `*`, the beginning of the sentence, why.
+const EXPLAINED: &[(&str, &str, &str)] = &[];
+
+/// A recording of `name`, exported, and what the program read back meanwhile.
+fn exported(session: &Session, name: &str) -> Result<(PathBuf, Vec<Picture>), String> {
+    let frames = session.path(&format!("{name}-frames"));
+    std::fs::create_dir_all(&frames).expect("the session's folder is writable");
+    let mut program = offscreen(&app(name), [""; 0]);
+    let recording = session.record(&[], program.env("GAPII_APP_FRAMES", &frames));
+    succeeded(&recording.run)?;
+    let exported = session.path(&format!("{name}.trace"));
+    let mut export = session.ctl(["export", "--format", "apitrace", "-o"]);
+    succeeded(&process::run(export.arg(&exported).arg(&recording.trace.path)))?;
+    Ok((exported, read_back(&frames)))
+}
+
+fn succeeded(finished: &Finished) -> Result<(), String> {
+    if finished.status.success() { Ok(()) } else { Err(finished.to_string()) }
+}
+
+/// In what the frames that `eglretrace` shows are other than those that were read back.
+fn wrong_frames(session: &Session, name: &str) -> Result<(), String> {
+    let (trace, expected) = exported(session, name)?;
+    let (shown, finished) = played(&trace);
+    if shown.len() != expected.len() {
+        let said: Vec<_> = finished.stderr.lines().take(3).collect();
+        let status = finished.status;
+        return Err(format!("{} frames, not {}: {status}, {said:?}", shown.len(), expected.len()));
+    }
+    let differing = expected.iter().zip(&shown).map(|(one, two)| one.differing(two));
+    let wrong: Vec<_> = differing.enumerate().filter(|(_, pixels)| *pixels > 0).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(format!("pixels that differ: {wrong:?}")) }
+}
+
+#[test]
+fn eglretrace_shows_what_each_program_read_back() {
+    let session = Session::new();
+    let mut found = Vec::new();
+    let mut right = 0;
+    for name in names_in("apps") {
+        let listed = NOT_PLAYED.iter().find(|(of, _)| *of == name);
+        match (wrong_frames(&session, &name), listed) {
+            (Ok(()), None) => right += 1,
+            (Err(_), Some(_)) => {}
+            (Err(what), None) => found.push(format!("{name}: {what}")),
+            (Ok(()), Some((_, why))) => found.push(format!("{name} is shown right: not {why}")),
+        }
+    }
+    println!(
+        "{right} programs are shown right, {} are not for eglretrace's reasons",
+        NOT_PLAYED.len()
+    );
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(right >= 25, "{right}");
+}
+
+/// Differences of the dumps that nobody explained.
+fn unexplained(session: &Session, name: &str) -> Result<Vec<String>, String> {
+    let (trace, _) = exported(session, name)?;
+    let own = session.path(&format!("{name}-own.trace"));
+    succeeded(&apitrace::record(&offscreen(&app(name), [""; 0]), &own))?;
+    let (ours, theirs) = (dumps::calls(&trace), dumps::calls(&own));
+    let explained = |found: &String| {
+        let known = |(of, begins, _): &(&str, &str, &str)| {
+            (*of == "*" || *of == name) && found.starts_with(begins)
+        };
+        EXPLAINED.iter().any(known)
+    };
+    let found = dumps::differences(&ours, &theirs).into_iter();
+    Ok(found.filter(|found| !explained(found)).collect())
+}
+
+#[test]
+fn dumps_are_those_of_apitrace_s_own_recordings() {
+    let session = Session::new();
+    let mut found = Vec::new();
+    let mut same = 0;
+    for name in names_in("apps") {
+        let listed = NOT_RECORDED.iter().find(|(of, _)| *of == name);
+        match (unexplained(&session, &name), listed) {
+            (Err(_), Some(_)) => {}
+            (Ok(differences), None) if differences.is_empty() => same += 1,
+            (Ok(differences), None) => {
+                found.extend(differences.iter().map(|what| format!("{name}: {what}")));
+            }
+            (Err(what), None) => found.push(format!("{name}: {what}")),
+            (Ok(_), Some((_, why))) => found.push(format!("{name} is recorded: not {why}")),
+        }
+    }
+    println!("{same} programs have the same dump, {} differences", found.len());
+    assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
+    assert!(same >= 25, "{same}");
+}
