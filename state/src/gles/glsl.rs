@@ -19,6 +19,32 @@ pub fn uniform_type(source: &str, name: &str) -> Option<u32> {
     gl_type(ty)
 }
 
+/// The GL type of the uniform that a source places at a location itself: `layout(location = 3)`.
+pub fn type_at(source: &str, location: i32) -> Option<u32> {
+    let tokens = tokens(source);
+    let starts = tokens.iter().enumerate().filter(|(_, token)| **token == "layout");
+    starts.map(|(at, _)| tokens.get(at + 1..).unwrap_or_default()).find_map(|rest| {
+        let close = rest.iter().position(|token| *token == ")")?;
+        let qualifiers = rest.get(..close)?;
+        let placed = qualifiers.windows(3).find_map(|it| match it {
+            ["location", "=", number] => number.parse::<i32>().ok(),
+            _ => None,
+        })?;
+        let declaration = rest.get(close + 1..)?;
+        let end = declaration.iter().position(|token| *token == ";")?;
+        let declaration = declaration.get(..end)?;
+        let at = declaration.iter().position(|token| *token == "uniform")?;
+        let mut words = declaration.get(at + 1..)?.iter().filter(|word| !is_qualifier(word));
+        let ty = gl_type(words.next()?)?;
+        let elements = declaration.windows(3).find_map(|it| match it {
+            ["[", number, "]"] => number.parse::<i32>().ok(),
+            _ => None,
+        });
+        let elements = elements.unwrap_or(1);
+        (location >= placed && location - placed < elements).then_some(ty)
+    })
+}
+
 /// Numbers that a value of a GL type has; `None` for what is no value.
 pub fn components(ty: u32) -> Option<i64> {
     Some(match ty {
@@ -37,8 +63,14 @@ pub fn components(ty: u32) -> Option<i64> {
     })
 }
 
+/// Whether the last part of a uniform's name is declared as an array.
+pub fn is_array(source: &str, name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    tokens(source).windows(2).any(|it| matches!(it, [word, "["] if *word == last))
+}
+
 /// `bones[3]` is an element of `bones`.
-pub fn without_index(name: &str) -> &str {
+fn without_index(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
 }
 
@@ -237,6 +269,31 @@ void main() { vec2 local = vec2(0.0); }
         check("narrow", Some(GL_FLOAT_MAT2X3));
         for name in ["hidden", "local", "commented", "out", "no", "light", "light.missing", ""] {
             check(name, None);
+        }
+    }
+
+    #[test]
+    fn placed_uniform_is_found_by_its_location() {
+        let source = "layout(location = 0) in vec2 corner;
+layout(location = 2) uniform mediump vec4 tint;
+layout(location=4) uniform mat3 turns[2];
+layout(binding = 1) uniform sampler2D image;
+layout(location = 7) uniform float tail;";
+        let cases = [
+            (0, None),
+            (1, None),
+            (2, Some(GL_FLOAT_VEC4)),
+            (3, None),
+            (4, Some(GL_FLOAT_MAT3)),
+            (5, Some(GL_FLOAT_MAT3)),
+            (6, None),
+            (7, Some(GL_FLOAT)),
+        ];
+        for (location, ty) in cases {
+            assert_eq!(type_at(source, location), ty, "{location}");
+        }
+        for end in 0..source.len() {
+            type_at(&source[..end], 7);
         }
     }
 

@@ -19,19 +19,30 @@ pub fn uniform_components<M: Memory + ?Sized>(
 }
 
 fn components_at(program: &Program, location: i32) -> Option<i64> {
-    // Elements of an array follow their first, whose location may be the only one asked for.
-    let (at, name) = program.uniform_names.range(..=location).next_back()?;
-    let asked = if *at == location { name.as_str() } else { glsl::without_index(name) };
-    let told = || {
-        let types = program.uniform_types.iter();
-        let same = |known: &str| {
-            known == asked || known.strip_suffix("[0]") == Some(without_last_index(asked))
-        };
-        types.filter(|(known, _)| same(known)).map(|(_, ty)| *ty).next()
+    let sources = || program.stages.iter().map(|stage| stage.source.as_str());
+    let named = || type_of(program, program.uniform_names.get(&location)?);
+    let placed = || sources().find_map(|source| glsl::type_at(source, location));
+    // Elements of an array follow its first, whose location may be the only one asked for.
+    let element = || {
+        let (_, name) = program.uniform_names.range(..location).next_back()?;
+        let array = without_last_index(name);
+        let is_array = program.uniform_types.keys().any(|it| it.strip_suffix("[0]") == Some(array))
+            || sources().any(|source| glsl::is_array(source, array));
+        is_array.then(|| type_of(program, name)).flatten()
     };
-    let declared =
-        || program.stages.iter().find_map(|stage| glsl::uniform_type(&stage.source, asked));
-    glsl::components(told().or_else(declared)?)
+    if program.uniform_names.contains_key(&location) {
+        return glsl::components(named()?);
+    }
+    glsl::components(placed().or_else(element)?)
+}
+
+/// The type of a uniform by name: what the driver said, or else what the sources say.
+fn type_of(program: &Program, name: &str) -> Option<u32> {
+    let same =
+        |known: &str| known == name || known.strip_suffix("[0]") == Some(without_last_index(name));
+    let told = program.uniform_types.iter().find(|(known, _)| same(known)).map(|(_, ty)| *ty);
+    let declared = || program.stages.iter().find_map(|it| glsl::uniform_type(&it.source, name));
+    told.or_else(declared)
 }
 
 /// `lights[1].bones[3]` is an element of `lights[1].bones`.
@@ -155,7 +166,8 @@ mod tests {
             [(0, "tint"), (1, "bones[0]"), (5, "alpha"), (6, "told"), (7, "list[2]"), (9, "gone")];
         let types = [("told", GL_FLOAT_MAT2X3), ("list[0]", GL_INT_VEC2)];
         let (mut thread, program) = with_uniforms(&names, &types);
-        let cases = [(0, 3), (1, 16), (4, 16), (5, 1), (6, 6), (7, 2), (9, 1), (-1, 1)];
+        let cases =
+            [(0, 3), (1, 16), (4, 16), (5, 1), (6, 6), (7, 2), (8, 2), (9, 1), (10, 1), (-1, 1)];
         for (location, components) in cases {
             let found = uniform_components(&mut thread, &Nothing, program, location);
             assert_eq!(found, components, "{location}");
