@@ -1,6 +1,6 @@
 //! Extents of arguments alone, as expressions of the shim's `observe` module.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
 use quote::quote;
 
 use super::ident;
@@ -139,7 +139,7 @@ impl Arguments<'_> {
                 quote!(#left.max(#right))
             }
             ExprKind::If(condition, then, otherwise) => {
-                let condition = self.bool(condition);
+                let condition = without_parentheses(self.bool(condition));
                 let (then, otherwise) = (self.int(then), self.int(otherwise));
                 quote!(if #condition { #then } else { #otherwise })
             }
@@ -241,6 +241,7 @@ impl Arguments<'_> {
             ExprKind::If(condition, then, otherwise) => {
                 let (condition, then, otherwise) =
                     (self.bool(condition), self.bool(then), self.bool(otherwise));
+                let condition = without_parentheses(condition);
                 quote!((if #condition { #then } else { #otherwise }))
             }
             _ => quote!(false),
@@ -257,5 +258,16 @@ impl Arguments<'_> {
             ExprKind::Sizes(..) => tokens,
             _ => quote!((#tokens)),
         }
+    }
+}
+
+/// What a pair of parentheses around everything holds; the tokens themselves where there is none.
+fn without_parentheses(tokens: TokenStream) -> TokenStream {
+    let mut trees = tokens.clone().into_iter();
+    match (trees.next(), trees.next()) {
+        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::Parenthesis => {
+            group.stream()
+        }
+        _ => tokens,
     }
 }

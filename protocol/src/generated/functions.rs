@@ -8949,12 +8949,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 641,
@@ -8963,12 +8963,12 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            writes("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: true,
+        leaves: false,
     },
     FunctionDesc {
         id: 642,
@@ -15192,7 +15192,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
@@ -15206,7 +15206,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         params: &[
             plain("target", ty(Repr::U32, Kind::Enum(128)), 0),
             plain("pname", ty(Repr::U32, Kind::Enum(46)), 4),
-            reads("params", Kind::Array, 8, Some(ty(Repr::I32, Kind::Number))),
+            points("params", 8, ty(Repr::I32, Kind::Number)),
         ],
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,

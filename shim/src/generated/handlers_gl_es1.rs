@@ -329,7 +329,15 @@ pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) 
     call.put(8, params);
     let call = call.publish();
     driver(light, pname, params);
-    let mut writes = [observe::array(params, sizes::light_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
+            sizes::light_values(pname)
+        } else {
+            0
+        },
+        4,
+    )];
     call.leave(GL_GET_LIGHTFV, 0, (), &mut writes);
 }
 
@@ -342,7 +350,15 @@ pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) 
     call.put(8, params);
     let call = call.publish();
     driver(light, pname, params);
-    let mut writes = [observe::array(params, sizes::light_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
+            sizes::light_values(pname)
+        } else {
+            0
+        },
+        4,
+    )];
     call.leave(GL_GET_LIGHTXV, 0, (), &mut writes);
 }
 
@@ -355,7 +371,15 @@ pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32
     call.put(8, params);
     let call = call.publish();
     driver(face, pname, params);
-    let mut writes = [observe::array(params, sizes::material_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if ((face as i64) == 1028i64) || ((face as i64) == 1029i64) {
+            sizes::material_values(pname)
+        } else {
+            0
+        },
+        4,
+    )];
     call.leave(GL_GET_MATERIALFV, 0, (), &mut writes);
 }
 
@@ -368,7 +392,15 @@ pub unsafe extern "C" fn glGetMaterialxv(face: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(face, pname, params);
-    let mut writes = [observe::array(params, sizes::material_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if ((face as i64) == 1028i64) || ((face as i64) == 1029i64) {
+            sizes::material_values(pname)
+        } else {
+            0
+        },
+        4,
+    )];
     call.leave(GL_GET_MATERIALXV, 0, (), &mut writes);
 }
 
@@ -383,7 +415,11 @@ pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture_environment_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if false { sizes::texture_environment_values(pname) } else { 0 },
+        4,
+    )];
     call.leave(GL_GET_TEX_ENVFV, 0, (), &mut writes);
 }
 
@@ -398,7 +434,11 @@ pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture_environment_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if false { sizes::texture_environment_values(pname) } else { 0 },
+        4,
+    )];
     call.leave(GL_GET_TEX_ENVIV, 0, (), &mut writes);
 }
 
@@ -413,7 +453,11 @@ pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture_environment_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if false { sizes::texture_environment_values(pname) } else { 0 },
+        4,
+    )];
     call.leave(GL_GET_TEX_ENVXV, 0, (), &mut writes);
 }
 
@@ -422,16 +466,13 @@ pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *m
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETERXV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETERXV, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
@@ -502,7 +543,15 @@ pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_LIGHTFV);
     let Some(call) = Call::begin(GL_LIGHTFV) else { return driver(light, pname, params) };
-    let mut reads = [observe::array(params, sizes::light_values(pname), 4)];
+    let mut reads = [observe::array(
+        params,
+        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
+            sizes::light_values(pname)
+        } else {
+            0
+        },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(light, pname, params);
     };
@@ -530,7 +579,15 @@ pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_LIGHTXV);
     let Some(call) = Call::begin(GL_LIGHTXV) else { return driver(light, pname, params) };
-    let mut reads = [observe::array(params, sizes::light_values(pname), 4)];
+    let mut reads = [observe::array(
+        params,
+        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
+            sizes::light_values(pname)
+        } else {
+            0
+        },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(light, pname, params);
     };
@@ -611,7 +668,11 @@ pub unsafe extern "C" fn glMaterialf(face: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_MATERIALFV);
     let Some(call) = Call::begin(GL_MATERIALFV) else { return driver(face, pname, params) };
-    let mut reads = [observe::array(params, sizes::material_values(pname), 4)];
+    let mut reads = [observe::array(
+        params,
+        if (face as i64) == 1032i64 { sizes::material_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(face, pname, params);
     };
@@ -639,7 +700,11 @@ pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_MATERIALXV);
     let Some(call) = Call::begin(GL_MATERIALXV) else { return driver(face, pname, param) };
-    let mut reads = [observe::array(param, sizes::material_values(pname), 4)];
+    let mut reads = [observe::array(
+        param,
+        if (face as i64) == 1032i64 { sizes::material_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(face, pname, param);
     };
@@ -997,7 +1062,11 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_ENVFV);
     let Some(call) = Call::begin(GL_TEX_ENVFV) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture_environment_values(pname), 4)];
+    let mut reads = [observe::array(
+        params,
+        if false { sizes::texture_environment_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
@@ -1025,7 +1094,11 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVIV);
     let Some(call) = Call::begin(GL_TEX_ENVIV) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture_environment_values(pname), 4)];
+    let mut reads = [observe::array(
+        params,
+        if false { sizes::texture_environment_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
@@ -1053,7 +1126,11 @@ pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVXV);
     let Some(call) = Call::begin(GL_TEX_ENVXV) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture_environment_values(pname), 4)];
+    let mut reads = [observe::array(
+        params,
+        if false { sizes::texture_environment_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
@@ -1081,14 +1158,11 @@ pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERXV);
     let Some(call) = Call::begin(GL_TEX_PARAMETERXV) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }

@@ -2586,7 +2586,15 @@ pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i3
     call.put(8, params);
     let call = call.publish();
     driver(light, pname, params);
-    let mut writes = [observe::array(params, sizes::light_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
+            sizes::light_values(pname)
+        } else {
+            0
+        },
+        4,
+    )];
     call.leave(GL_GET_LIGHTXV_OES, 0, (), &mut writes);
 }
 
@@ -2599,7 +2607,15 @@ pub unsafe extern "C" fn glGetMaterialxvOES(face: u32, pname: u32, params: *mut 
     call.put(8, params);
     let call = call.publish();
     driver(face, pname, params);
-    let mut writes = [observe::array(params, sizes::material_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if ((face as i64) == 1028i64) || ((face as i64) == 1029i64) {
+            sizes::material_values(pname)
+        } else {
+            0
+        },
+        4,
+    )];
     call.leave(GL_GET_MATERIALXV_OES, 0, (), &mut writes);
 }
 
@@ -3011,7 +3027,11 @@ pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut 
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture_environment_values(pname), 4)];
+    let mut writes = [observe::array(
+        params,
+        if false { sizes::texture_environment_values(pname) } else { 0 },
+        4,
+    )];
     call.leave(GL_GET_TEX_ENVXV_OES, 0, (), &mut writes);
 }
 
@@ -3024,7 +3044,11 @@ pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f
     call.put(8, params);
     let call = call.publish();
     driver(coord, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(
+        params,
+        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
+        4,
+    )];
     call.leave(GL_GET_TEX_GENFV_OES, 0, (), &mut writes);
 }
 
@@ -3037,7 +3061,11 @@ pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i
     call.put(8, params);
     let call = call.publish();
     driver(coord, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(
+        params,
+        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
+        4,
+    )];
     call.leave(GL_GET_TEX_GENIV_OES, 0, (), &mut writes);
 }
 
@@ -3050,7 +3078,11 @@ pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i
     call.put(8, params);
     let call = call.publish();
     driver(coord, pname, params);
-    let mut writes = [observe::array(params, 1, 4)];
+    let mut writes = [observe::array(
+        params,
+        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
+        4,
+    )];
     call.leave(GL_GET_TEX_GENXV_OES, 0, (), &mut writes);
 }
 
@@ -3115,16 +3147,13 @@ pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params:
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETERXV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish();
     driver(target, pname, params);
-    let mut writes = [observe::array(params, sizes::texture(pname), 4)];
-    call.leave(GL_GET_TEX_PARAMETERXV_OES, 0, (), &mut writes);
+    call.finish();
 }
 
 pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: *mut u8) {
@@ -3586,7 +3615,15 @@ pub unsafe extern "C" fn glLightxOES(light: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_LIGHTXV_OES);
     let Some(call) = Call::begin(GL_LIGHTXV_OES) else { return driver(light, pname, params) };
-    let mut reads = [observe::array(params, sizes::light_values(pname), 4)];
+    let mut reads = [observe::array(
+        params,
+        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
+            sizes::light_values(pname)
+        } else {
+            0
+        },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(light, pname, params);
     };
@@ -3685,7 +3722,11 @@ pub unsafe extern "C" fn glMaterialxOES(face: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glMaterialxvOES(face: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_MATERIALXV_OES);
     let Some(call) = Call::begin(GL_MATERIALXV_OES) else { return driver(face, pname, param) };
-    let mut reads = [observe::array(param, sizes::material_values(pname), 4)];
+    let mut reads = [observe::array(
+        param,
+        if (face as i64) == 1032i64 { sizes::material_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(face, pname, param);
     };
@@ -5676,7 +5717,11 @@ pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVXV_OES);
     let Some(call) = Call::begin(GL_TEX_ENVXV_OES) else { return driver(target, pname, params) };
-    let mut reads = [observe::array(params, sizes::texture_environment_values(pname), 4)];
+    let mut reads = [observe::array(
+        params,
+        if false { sizes::texture_environment_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(target, pname, params);
     };
@@ -5704,7 +5749,11 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_GENFV_OES);
     let Some(call) = Call::begin(GL_TEX_GENFV_OES) else { return driver(coord, pname, params) };
-    let mut reads = [observe::array(params, 1, 4)];
+    let mut reads = [observe::array(
+        params,
+        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(coord, pname, params);
     };
@@ -5732,7 +5781,11 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_GENIV_OES);
     let Some(call) = Call::begin(GL_TEX_GENIV_OES) else { return driver(coord, pname, params) };
-    let mut reads = [observe::array(params, 1, 4)];
+    let mut reads = [observe::array(
+        params,
+        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(coord, pname, params);
     };
@@ -5760,7 +5813,11 @@ pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_GENXV_OES);
     let Some(call) = Call::begin(GL_TEX_GENXV_OES) else { return driver(coord, pname, params) };
-    let mut reads = [observe::array(params, 1, 4)];
+    let mut reads = [observe::array(
+        params,
+        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(coord, pname, params);
     };
@@ -5940,14 +5997,11 @@ pub unsafe extern "C" fn glTexParameterxvOES(target: u32, pname: u32, params: *c
     let Some(call) = Call::begin(GL_TEX_PARAMETERXV_OES) else {
         return driver(target, pname, params);
     };
-    let mut reads = [observe::array(params, sizes::texture(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
-    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish_observing(16, &reads);
+    let call = call.publish();
     driver(target, pname, params);
     call.finish();
 }

@@ -845,59 +845,6 @@ pub const fn state(value: u32) -> i64 {
     }
 }
 
-pub const fn texture(value: u32) -> i64 {
-    match value {
-        0x2800 => 1, // GL_TEXTURE_MAG_FILTER
-        0x2801 => 1, // GL_TEXTURE_MIN_FILTER
-        0x2802 => 1, // GL_TEXTURE_WRAP_S
-        0x2803 => 1, // GL_TEXTURE_WRAP_T
-        0x8072 => 1, // GL_TEXTURE_WRAP_R
-        0x813a => 1, // GL_TEXTURE_MIN_LOD
-        0x813b => 1, // GL_TEXTURE_MAX_LOD
-        0x813c => 1, // GL_TEXTURE_BASE_LEVEL
-        0x813d => 1, // GL_TEXTURE_MAX_LEVEL
-        0x8191 => 1, // GL_GENERATE_MIPMAP
-        0x82db => 1, // GL_TEXTURE_VIEW_MIN_LEVEL_EXT
-        0x82dc => 1, // GL_TEXTURE_VIEW_NUM_LEVELS_EXT
-        0x82dd => 1, // GL_TEXTURE_VIEW_MIN_LAYER_EXT
-        0x82de => 1, // GL_TEXTURE_VIEW_NUM_LAYERS_EXT
-        0x82df => 1, // GL_TEXTURE_IMMUTABLE_LEVELS
-        0x84fe => 1, // GL_TEXTURE_MAX_ANISOTROPY_EXT
-        0x884c => 1, // GL_TEXTURE_COMPARE_MODE
-        0x884d => 1, // GL_TEXTURE_COMPARE_FUNC
-        0x8a48 => 1, // GL_TEXTURE_SRGB_DECODE_EXT
-        0x8bfa => 1, // GL_TEXTURE_PROTECTED_EXT
-        0x8bfb => 1, // GL_TEXTURE_FOVEATED_FEATURE_BITS_QCOM
-        0x8bfc => 1, // GL_TEXTURE_FOVEATED_MIN_PIXEL_DENSITY_QCOM
-        0x8bfd => 1, // GL_TEXTURE_FOVEATED_FEATURE_QUERY_QCOM
-        0x8bfe => 1, // GL_TEXTURE_FOVEATED_NUM_FOCAL_POINTS_QUERY_QCOM
-        0x8d68 => 1, // GL_REQUIRED_TEXTURE_IMAGE_UNITS_OES
-        0x8e42 => 1, // GL_TEXTURE_SWIZZLE_R
-        0x8e43 => 1, // GL_TEXTURE_SWIZZLE_G
-        0x8e44 => 1, // GL_TEXTURE_SWIZZLE_B
-        0x8e45 => 1, // GL_TEXTURE_SWIZZLE_A
-        0x8f69 => 1, // GL_TEXTURE_ASTC_DECODE_PRECISION_EXT
-        0x8f6a => 1, // GL_TEXTURE_UNNORMALIZED_COORDINATES_ARM
-        0x8fbf => 1, // GL_TEXTURE_FORMAT_SRGB_OVERRIDE_EXT
-        0x90c7 => 1, // GL_IMAGE_FORMAT_COMPATIBILITY_TYPE
-        0x90ea => 1, // GL_DEPTH_STENCIL_TEXTURE_MODE
-        0x912f => 1, // GL_TEXTURE_IMMUTABLE_FORMAT
-        0x91a6 => 1, // GL_TEXTURE_SPARSE_EXT
-        0x91a7 => 1, // GL_VIRTUAL_PAGE_SIZE_INDEX_EXT
-        0x91aa => 1, // GL_NUM_SPARSE_LEVELS_EXT
-        0x9366 => 1, // GL_TEXTURE_REDUCTION_MODE_EXT
-        0x93a2 => 1, // GL_TEXTURE_USAGE_ANGLE
-        0x9580 => 1, // GL_TEXTURE_TILING_EXT
-        0x96c0 => 1, // GL_SURFACE_COMPRESSION_EXT
-        0x9710 => 1, // GL_TEXTURE_Y_DEGAMMA_QCOM
-        0x9711 => 1, // GL_TEXTURE_CBCR_DEGAMMA_QCOM
-        0x1004 => 4, // GL_TEXTURE_BORDER_COLOR
-        0x8b9d => 4, // GL_TEXTURE_CROP_RECT_OES
-        0x8e46 => 4, // GL_TEXTURE_SWIZZLE_RGBA
-        _ => 0,
-    }
-}
-
 pub const fn texture_environment_values(value: u32) -> i64 {
     match value {
         0x0d1c => 1, // GL_ALPHA_SCALE
@@ -920,6 +867,13 @@ pub const fn texture_environment_values(value: u32) -> i64 {
         0x859a => 1, // GL_OPERAND2_ALPHA
         0x8862 => 1, // GL_COORD_REPLACE_OES
         0x2201 => 4, // GL_TEXTURE_ENV_COLOR
+        _ => 0,
+    }
+}
+
+pub const fn texture_generation_values(value: u32) -> i64 {
+    match value {
+        0x2500 => 1, // GL_TEXTURE_GEN_MODE
         _ => 0,
     }
 }

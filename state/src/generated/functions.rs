@@ -119,9 +119,37 @@ pub fn fixed_parameter(pname: u32, value_: i32) -> f64 {
     }
 }
 
+/// Numbers of a light's parameter; 0 where there is no such light.
+pub fn light_numbers(light: u32, pname: u32) -> i64 {
+    if i64::from(light) >= GL_LIGHT0 && i64::from(light) <= GL_LIGHT7 {
+        sizes::light_values(i64::from(pname))
+    } else {
+        0
+    }
+}
+
+/// Numbers of a material's parameter; 0 where there is no such face.
+pub fn material_numbers(is_face: bool, pname: u32) -> i64 {
+    if is_face { sizes::material_values(i64::from(pname)) } else { 0 }
+}
+
 /// A number of 16.16 bits.
 pub fn fixed(value_: i32) -> f64 {
     (i64::from(value_) as f64) / 65536.0_f64
+}
+
+pub fn is_clip_plane(plane: u32) -> bool {
+    i64::from(plane) >= GL_CLIP_PLANE0 && i64::from(plane) <= GL_CLIP_PLANE5
+}
+
+/// Numbers of a target's parameter; 0 where the target has no such parameter.
+pub fn texture_environment_numbers(target: u32, pname: u32) -> i64 {
+    let is_of_target: bool = match i64::from(pname) {
+        GL_COORD_REPLACE_OES => i64::from(target) == GL_POINT_SPRITE_OES,
+        GL_TEXTURE_LOD_BIAS_EXT => i64::from(target) == GL_TEXTURE_FILTER_CONTROL_EXT,
+        _ => i64::from(target) == GL_TEXTURE_ENV,
+    };
+    if is_of_target { sizes::texture_environment_values(i64::from(pname)) } else { 0 }
 }
 
 pub fn fixed_texture_parameter(pname: u32, value_: i32) -> f64 {
@@ -283,4 +311,13 @@ pub fn label_identifier(r#type: u32) -> u32 {
         GL_PROGRAM_PIPELINE_OBJECT_EXT => GL_PROGRAM_PIPELINE,
         _ => i64::from(r#type),
     }) as u32
+}
+
+/// Numbers of a coordinate's parameter; 0 where there is no such coordinate.
+pub fn texture_generation_numbers(coord: u32, pname: u32) -> i64 {
+    if i64::from(coord) == GL_TEXTURE_GEN_STR_OES {
+        sizes::texture_generation_values(i64::from(pname))
+    } else {
+        0
+    }
 }

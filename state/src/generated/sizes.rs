@@ -1025,3 +1025,10 @@ pub const fn pixels_per_invocation(value: i64) -> i64 {
         _ => 0,
     }
 }
+
+pub const fn texture_generation_values(value: i64) -> i64 {
+    match value {
+        0x2500 => 1, // GL_TEXTURE_GEN_MODE
+        _ => 0,
+    }
+}
