@@ -18,7 +18,7 @@ pub fn messages<M: Memory + ?Sized, O: Observer + ?Sized>(
         if len >= room || pointer == 0 {
             break;
         }
-        len += memory.text_len(pointer + len, room - len) + 1;
+        len += memory.text_len(pointer.wrapping_add(len), room - len) + 1;
     }
     let len = len.min(room);
     if pointer != 0 && len != 0 {

@@ -177,7 +177,8 @@ fn observe_changes<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
     let changes = changes(memory, pointer, &mut shadow);
     for change in &changes {
-        seen.range(NO_PARAM, pointer + change.start as u64, change.len() as u64);
+        let address = pointer.wrapping_add(change.start as u64);
+        seen.range(NO_PARAM, address, change.len() as u64);
     }
     let mut group = context.group.lock();
     let Some(buffer) = group.buffers.get_mut(buffer) else { return };
@@ -207,7 +208,7 @@ fn changes<M: Memory + ?Sized>(memory: &M, pointer: u64, shadow: &mut [u8]) -> V
     for (number, shadow) in shadow.chunks_mut(PIECE_BYTES).enumerate() {
         let start = number * PIECE_BYTES;
         let Some(now) = piece.get_mut(..shadow.len()) else { break };
-        if !memory.read(pointer + start as u64, now) || now == shadow {
+        if !memory.read(pointer.wrapping_add(start as u64), now) || now == shadow {
             continue;
         }
         let blocks = shadow.chunks_mut(BLOCK_BYTES).zip(now.chunks(BLOCK_BYTES)).enumerate();
