@@ -124,11 +124,19 @@ pub fn define_buffer<M: Memory + ?Sized>(
 fn contents_of<M: Memory + ?Sized>(memory: &M, size: i64, data: u64) -> Vec<u8> {
     let fits = usize::try_from(size).ok().filter(|size| *size <= CONTENTS_BYTES_MAX);
     let Some(size) = fits else { return Vec::new() };
-    let mut contents = vec![0; size];
+    let Some(mut contents) = zeros(size) else { return Vec::new() };
     if data != 0 && !memory.read(data, &mut contents) {
         contents.clear();
     }
     contents
+}
+
+/// So many bytes, if there is room for them.
+pub(super) fn zeros(bytes: usize) -> Option<Vec<u8>> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(bytes).ok()?;
+    zeros.resize(bytes, 0);
+    Some(zeros)
 }
 
 /// Part of the contents is replaced.
@@ -166,8 +174,8 @@ impl Context {
         else {
             return;
         };
-        let mut written = vec![0; bytes];
-        let is_read = memory.read(data, &mut written);
+        let mut written = zeros(bytes).unwrap_or_default();
+        let is_read = written.len() == bytes && memory.read(data, &mut written);
         let mut group = self.group.lock();
         let Some(buffer) = group.buffers.get_mut(buffer) else { return };
         if !is_read {

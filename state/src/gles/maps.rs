@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::buffers::zeros;
 use super::enums::*;
 use crate::{Buffer, Context, Mapping, Memory, NO_PARAM, Observer, Ref, Thread};
 
@@ -42,11 +43,12 @@ pub fn map_buffer<M: Memory + ?Sized>(
     }
     forget(context, bound);
     let size = context.group.lock().buffers.get(bound).map_or(0, |buffer| buffer.size);
-    let length = if length < 0 { size.saturating_sub(offset) } else { length };
+    let rest = size.saturating_sub(offset).max(0);
+    let length = if length < 0 { rest } else { length };
     let mut mapping = Mapping { pointer, offset, length, access, shadow: Vec::new() };
     let is_watched = mapping.is_watched();
-    if is_watched && let Ok(bytes) = usize::try_from(length) {
-        mapping.shadow = vec![0; bytes];
+    if is_watched {
+        mapping.shadow = zeros(usize::try_from(length.min(rest)).unwrap_or(0)).unwrap_or_default();
         memory.read(pointer, &mut mapping.shadow);
     }
     let mut group = context.group.lock();
