@@ -84,26 +84,31 @@ pub fn mapped_writes<M: Memory + ?Sized, O: Observer + ?Sized>(
 /// What the program says it wrote: `length` bytes from `offset` of the mapping on.
 pub fn flushed_writes<M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread,
-    memory: &M,
+    _memory: &M,
     seen: &mut O,
     target: u32,
     offset: i64,
     length: i64,
 ) {
     let Some(context) = thread.context.as_deref() else { return };
-    let bound = context.buffer_at(target);
-    let mut group = context.group.lock();
-    let Some(buffer) = group.buffers.get_mut(bound) else { return };
-    let mapping = &buffer.mapping;
-    let is_inside = offset >= 0 && length > 0 && length <= mapping.length.saturating_sub(offset);
-    if !is_inside || !mapping.is(GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT) {
-        return;
+    if let Some((address, _)) = context.flushed(context.buffer_at(target), offset, length) {
+        seen.range(NO_PARAM, address, length.cast_unsigned());
     }
-    let address = mapping.pointer.wrapping_add_signed(offset);
-    let place = mapping.offset.saturating_add(offset);
-    drop(group);
-    seen.range(NO_PARAM, address, length.cast_unsigned());
-    context.write_contents(memory, bound, place, length, address);
+}
+
+/// Follows in the contents of an index source what the program says it wrote.
+pub fn flush_mapping<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    target: u32,
+    offset: i64,
+    length: i64,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let bound = context.buffer_at(target);
+    if let Some((address, place)) = context.flushed(bound, offset, length) {
+        context.write_contents(memory, bound, place, length, address);
+    }
 }
 
 /// Forgets the mapping, having noted what it leaves in an index source.
@@ -156,6 +161,20 @@ impl Context {
         let group = self.group.lock();
         let mapping = &group.buffers.get(buffer)?.mapping;
         (mapping.pointer != 0).then_some((mapping.pointer, mapping.length, mapping.access))
+    }
+
+    /// Address of `length` bytes from `offset` of a mapping on, and their offset in the buffer; if
+    /// they are the program's to flush.
+    fn flushed(&self, buffer: Ref<Buffer>, offset: i64, length: i64) -> Option<(u64, i64)> {
+        let group = self.group.lock();
+        let mapping = &group.buffers.get(buffer)?.mapping;
+        let is_inside =
+            offset >= 0 && length > 0 && length <= mapping.length.saturating_sub(offset);
+        let is_explicit = mapping.is(GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT);
+        (is_inside && is_explicit).then(|| {
+            let address = mapping.pointer.wrapping_add_signed(offset);
+            (address, mapping.offset.saturating_add(offset))
+        })
     }
 }
 
@@ -381,7 +400,7 @@ mod tests {
         assert_eq!(contents(&mut thread), [0, 0, 7, 8, 9, 0, 0, 0]);
         let access = GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT;
         map_buffer(&mut thread, &memory, target, 4, 3, access, AT);
-        flushed_writes(&mut thread, &memory, &mut Seen::default(), target, 1, 2);
+        flush_mapping(&mut thread, &memory, target, 1, 2);
         unmap_buffer(&mut thread, &memory, target);
         assert_eq!(contents(&mut thread), [0, 0, 7, 8, 9, 8, 9, 0]);
     }

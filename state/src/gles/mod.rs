@@ -40,7 +40,9 @@ pub use debug::{label_object, pop_debug_group};
 pub use draws::{client_arrays, client_elements, elements, ranged_elements};
 #[cfg(feature = "tools")]
 pub use framebuffers::{attach_renderbuffer, attach_texture};
-pub use maps::{changed_maps, flushed_writes, map_buffer, mapped_writes, unmap_buffer};
+pub use maps::{
+    changed_maps, flush_mapping, flushed_writes, map_buffer, mapped_writes, unmap_buffer,
+};
 #[cfg(feature = "tools")]
 pub use matrices::*;
 pub use paths::{count_bits, path_names};
