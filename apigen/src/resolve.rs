@@ -139,8 +139,7 @@ impl Resolver<'_> {
             hook: command
                 .hook
                 .map(|hook| Hook { enter_flags: hook.enter_flags, leave_flags: hook.leave_flags }),
-            // The shim does not run it yet.
-            state: None,
+            state: parts::state(command),
             consumes: command.consumes,
             exported,
         })

@@ -16,6 +16,7 @@ use crate::observe::Observation;
 use crate::scalar::Scalar;
 use crate::thread::Thread;
 use crate::tls::words;
+use crate::tracking::Touches;
 
 /// A command that is recorded, before its enter record.
 #[must_use = "a command that is begun goes on with its enter record"]
@@ -45,14 +46,6 @@ impl Call {
         // SAFETY: the caller is a handler.
         let thread = unsafe { begin(id) }?;
         Some(Call { thread, id })
-    }
-
-    #[expect(dead_code, reason = "so far every extent is a slot's")]
-    /// The command reads `len` bytes at `address`, which is what the parameter of index `param`
-    /// points at; 255: no parameter. They are looked at when the enter record is reserved with
-    /// [`Call::reserve_observing`], and need not be readable.
-    pub fn range(&mut self, param: u8, address: u64, len: u64) {
-        self.thread.add_range(param, address, len);
     }
 
     /// Room for an enter record without observations. `None`: there is none, pass the command on.
@@ -169,12 +162,6 @@ impl Entering {
 }
 
 impl InFlight {
-    #[expect(dead_code, reason = "so far every extent is a slot's")]
-    /// The command wrote `len` bytes at `address`: as [`Call::range`], for the leave record.
-    pub fn range(&mut self, param: u8, address: u64, len: u64) {
-        self.thread.add_range(param, address, len);
-    }
-
     /// The driver has returned and there is nothing to tell.
     ///
     /// # Safety
@@ -222,6 +209,21 @@ impl InFlight {
         }
         // SAFETY: the command is over.
         unsafe { self.finish() };
+    }
+}
+
+/// What the command reads: looked at when the enter record is reserved with
+/// [`Call::reserve_observing`].
+impl Touches for Call {
+    fn range(&mut self, param: u8, address: u64, len: u64) {
+        self.thread.add_range(param, address, len);
+    }
+}
+
+/// What the command wrote: looked at when the leave record is written.
+impl Touches for InFlight {
+    fn range(&mut self, param: u8, address: u64, len: u64) {
+        self.thread.add_range(param, address, len);
     }
 }
 

@@ -10,6 +10,7 @@ use gapii_protocol::atom::{EFFECT, FRAME_END, LEAVES};
 use crate::capture::{self, Moment};
 use crate::generated::entries::ENTRY_POINTS;
 use crate::generated::names::NAMES;
+use crate::limits;
 use crate::process;
 use crate::table::{self, Hooks};
 use crate::thread::{self, OPENGL_ES_API};
@@ -159,6 +160,8 @@ mod commands {
             let words = this_thread();
             words.context = context as u64;
             (words.context_api, words.context_version) = kind_of_context(words.context);
+            // SAFETY: the scope is this thread's, and the context has become current.
+            unsafe { limits::learn() };
             thread::context_changed();
         }
         capture::safe_point(Moment::Command);

@@ -15,6 +15,7 @@ use crate::errno::ErrnoGuard;
 use crate::generated::names::{EXPORTED, NAMES};
 use crate::hooks;
 use crate::table::{self, Hooks};
+use crate::tracking;
 
 /// How long to leave a missing daemon alone before looking again.
 const RETRY_NS: u64 = 1_000_000_000;
@@ -29,6 +30,7 @@ pub fn set_up() {
     let _errno = ErrnoGuard::new();
     ONCE.call_once(|| {
         arena::guard_forks();
+        tracking::guard_forks();
         let hooked = if wanted() { Hooks::Monitoring } else { Hooks::None };
         for (id, name) in NAMES.iter().enumerate() {
             let code = match EXPORTED.get(id) {

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use gapii_protocol::atom::{
-    CONTEXT, EFFECT, GAP, HEADER_LEN, Header, LEAVE, META_FIRST, THREAD, gap_cause,
+    CONTEXT, EFFECT, GAP, HEADER_LEN, Header, LEAVE, LIMITS, META_FIRST, THREAD, gap_cause,
 };
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
@@ -17,10 +17,12 @@ use crate::capture::{self, EPOCH, NOT_CAPTURING};
 use crate::connection::Connection;
 use crate::errno::ErrnoGuard;
 use crate::generated::ids;
+use crate::limits;
 use crate::process;
 use crate::ranges::Ranges;
 use crate::scratch::Scratch;
 use crate::tls::{Words, words};
+use crate::tracking;
 
 /// A thread's ready word when its GL commands pass unrecorded: its context is not of OpenGL ES.
 const EGL_ONLY: u64 = 1;
@@ -349,7 +351,7 @@ fn introduce(thread: &mut Thread) {
     let mut payload = [0; 24];
     payload[..4].copy_from_slice(&thread.tid.to_le_bytes());
     payload[8..].copy_from_slice(&thread_name());
-    write_meta(thread, THREAD, payload);
+    write_meta(thread, THREAD, &payload);
 }
 
 fn introduce_context(thread: &mut Thread, words: &Words) {
@@ -357,15 +359,20 @@ fn introduce_context(thread: &mut Thread, words: &Words) {
     payload[..8].copy_from_slice(&words.context.to_le_bytes());
     payload[8..12].copy_from_slice(&words.context_api.to_le_bytes());
     payload[12..].copy_from_slice(&words.context_version.to_le_bytes());
-    write_meta(thread, CONTEXT, payload);
+    write_meta(thread, CONTEXT, &payload);
+    // SAFETY: the thread is inside the shim, and nothing else looks at its state now.
+    let state = unsafe { tracking::state() };
+    if let Some(context) = state.and_then(|state| state.context.as_deref()) {
+        write_meta(thread, LIMITS, &limits::payload(context));
+    }
 }
 
-fn write_meta<const N: usize>(thread: &mut Thread, id: u16, payload: [u8; N]) {
-    let header = Header::new(id, 0, HEADER_LEN + N as u32);
+fn write_meta(thread: &mut Thread, id: u16, payload: &[u8]) {
+    let header = Header::new(id, 0, HEADER_LEN + payload.len() as u32);
     // SAFETY: in the thread itself, inside the shim.
     let Some(record) = (unsafe { thread.reserve(header) }) else { return };
-    // SAFETY: the payload is N bytes.
-    unsafe { record.payload.cast::<[u8; N]>().write(payload) };
+    // SAFETY: as many bytes are reserved, in memory that is not the payload's.
+    unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), record.payload, payload.len()) };
     // SAFETY: the payload is whole.
     unsafe { thread.producer.publish(record) };
     thread.producer.finish();

@@ -12,6 +12,8 @@ use crate::thread::Thread;
 pub struct Words {
     /// The thread's recording state, null until it records for the first time.
     pub thread: *mut Thread,
+    /// What the shim keeps of the program's state in this thread, null until it has had a context.
+    pub state: *mut gapii_state::Thread,
     /// 1 while a hooked command of this thread is on its way through the shim.
     pub in_hook: u32,
     /// 1 while this thread attaches itself or waits for room: commands go straight on.
@@ -28,7 +30,7 @@ pub struct Words {
     pub last_frame: u32,
 }
 
-const WORDS_BYTES: usize = 40;
+const WORDS_BYTES: usize = 48;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(

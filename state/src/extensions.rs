@@ -27,6 +27,12 @@ impl Extensions {
         }
     }
 
+    /// The names of those that are there.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let names = crate::generated::extensions::NAMES.iter().enumerate();
+        names.filter(move |(bit, _)| self.has(*bit)).map(|(_, name)| *name)
+    }
+
     /// Whether the extension with that place among the names is there.
     pub fn has(&self, bit: usize) -> bool {
         self.0.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 != 0)

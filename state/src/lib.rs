@@ -12,6 +12,8 @@
 
 pub mod at;
 mod cache;
+#[cfg(feature = "tools")]
+mod dispatch;
 pub mod egl;
 mod extensions;
 pub mod generated;
@@ -29,7 +31,10 @@ pub mod walk;
 
 pub use at::At;
 pub use cache::NameCache;
+#[cfg(feature = "tools")]
+pub use dispatch::{CommandState, Part, command};
 pub use extensions::Extensions;
+pub use generated::commands;
 pub use generated::fields::*;
 pub use group::Group;
 pub use memory::{Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values};

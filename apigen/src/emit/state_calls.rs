@@ -35,7 +35,7 @@ pub fn tracker(function: &Function) -> TokenStream {
     }
 }
 
-/// The closure that runs the state's part of a command.
+/// The closure that runs the state's part of a command. No parameter of a command has the names of its own.
 fn act(function: &Function, part: Direction) -> TokenStream {
     let name = ident(&function.name);
     let plain = |name: TokenStream, value: &Value| match value.ty.repr {
@@ -49,13 +49,17 @@ fn act(function: &Function, part: Direction) -> TokenStream {
     });
     match part {
         Direction::In => quote! {
-            |thread, memory, seen| commands::#name::enter(thread, memory, seen #(, #arguments)*)
+            |tracked, readable, observer| {
+                commands::#name::enter(tracked, readable, observer #(, #arguments)*)
+            }
         },
         Direction::Out => {
             let result = function.result.as_ref().map(|value| plain(quote!(result), value));
             let arguments = arguments.chain(result);
             quote! {
-                |thread, memory, seen| commands::#name::leave(thread, memory, seen #(, #arguments)*)
+                |tracked, readable, observer| {
+                    commands::#name::leave(tracked, readable, observer #(, #arguments)*)
+                }
             }
         }
     }

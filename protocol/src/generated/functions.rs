@@ -5882,7 +5882,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 48,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 425,
@@ -6990,7 +6990,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 504,
@@ -7004,7 +7004,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 505,
@@ -7519,7 +7519,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 543,
@@ -7751,7 +7751,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 559,
@@ -7764,7 +7764,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 560,
@@ -7777,7 +7777,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 561,
@@ -7807,7 +7807,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 563,
@@ -7825,7 +7825,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 40,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 564,
@@ -8431,7 +8431,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 604,
@@ -8445,7 +8445,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 605,
@@ -8459,7 +8459,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 606,
@@ -8473,7 +8473,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 607,
@@ -8487,7 +8487,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 608,
@@ -8501,7 +8501,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 609,
@@ -8515,7 +8515,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 610,
@@ -8529,7 +8529,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 611,
@@ -8842,7 +8842,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 633,
@@ -8856,7 +8856,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 634,
@@ -8870,7 +8870,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 635,
@@ -8884,7 +8884,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 636,
@@ -8898,7 +8898,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 637,
@@ -8912,7 +8912,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 638,
@@ -8926,7 +8926,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 639,
@@ -8940,7 +8940,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 640,
@@ -8954,7 +8954,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 641,
@@ -8968,7 +8968,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 642,
@@ -9102,7 +9102,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 652,
@@ -9116,7 +9116,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 653,
@@ -9130,7 +9130,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 654,
@@ -9144,7 +9144,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 655,
@@ -9213,7 +9213,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 16,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 660,
@@ -9266,7 +9266,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 664,
@@ -9281,7 +9281,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 665,
@@ -9296,7 +9296,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 666,
@@ -9311,7 +9311,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 667,
@@ -9326,7 +9326,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 668,
@@ -9341,7 +9341,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 669,
@@ -9356,7 +9356,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 670,
@@ -9371,7 +9371,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 24,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 671,
@@ -13418,7 +13418,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 32,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 963,
@@ -13437,7 +13437,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 40,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 964,
@@ -13456,7 +13456,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 40,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 965,
@@ -13475,7 +13475,7 @@ pub static FUNCTIONS: [FunctionDesc; 1228] = [
         result: ty(Repr::Void, Kind::Number),
         fixed_len: 40,
         effect: Effect::Enter,
-        leaves: false,
+        leaves: true,
     },
     FunctionDesc {
         id: 966,

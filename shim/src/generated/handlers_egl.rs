@@ -14,24 +14,31 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use gapii_protocol::atom::{EFFECT, LEAVES};
+use gapii_state::commands;
 
 use super::ids::*;
+use super::trackers;
 use crate::call::Call;
 use crate::driver::driver;
 use crate::hooks;
 use crate::observe;
+use crate::tracking;
+use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn eglBindAPI(api: u32) -> u32 {
     let driver: unsafe extern "C" fn(u32) -> u32 = driver!(EGL_BIND_API);
     let Some(scope) = hooks::enter() else { return driver(api) };
     let call = Call::begin(EGL_BIND_API);
-    let call = call.and_then(|call| {
+    let mut call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 4)?;
         call.clear(0);
         call.put(0, api);
         Some(call.publish())
     });
     let result = driver(api);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglBindAPI::leave(tracked, readable, observer, api, result)
+    });
     if let Some(call) = call {
         call.leave(EGL_BIND_API, 0, result, &mut []);
     }
@@ -380,7 +387,7 @@ pub unsafe extern "C" fn eglCreateContext(
         return driver(dpy, config, share_context, attrib_list);
     };
     let call = Call::begin(EGL_CREATE_CONTEXT);
-    let call = call.and_then(|call| {
+    let mut call = call.and_then(|call| {
         let mut reads = [observe::attributes_i32(attrib_list)];
         let call = call.reserve_observing(LEAVES, 32, &mut reads)?;
         call.put(0, dpy);
@@ -390,6 +397,18 @@ pub unsafe extern "C" fn eglCreateContext(
         Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, config, share_context, attrib_list);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglCreateContext::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            share_context as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
     if let Some(call) = call {
         call.leave(EGL_CREATE_CONTEXT, EFFECT, result, &mut []);
     }
@@ -403,17 +422,39 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
     let driver: unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_DRM_IMAGE_MESA);
     let Some(call) = Call::begin(EGL_CREATE_DRM_IMAGE_MESA) else {
-        return driver(dpy, attrib_list);
+        return trackers::eglCreateDRMImageMESA(dpy, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
-        return driver(dpy, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, attrib_list);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, attrib_list);
+        call.publish_observing(16, &reads)
+    });
     let result = driver(dpy, attrib_list);
-    call.leave(EGL_CREATE_DRM_IMAGE_MESA, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateDRMImageMESA::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_CREATE_DRM_IMAGE_MESA, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateDRMImageMESA::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -456,21 +497,49 @@ pub unsafe extern "C" fn eglCreateImage(
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_IMAGE);
     let Some(call) = Call::begin(EGL_CREATE_IMAGE) else {
-        return driver(dpy, ctx, target, buffer, attrib_list);
+        return trackers::eglCreateImage(dpy, ctx, target, buffer, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
-        return driver(dpy, ctx, target, buffer, attrib_list);
-    };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, ctx);
-    call.put(16, target);
-    call.put(24, buffer);
-    call.put(32, attrib_list);
-    let call = call.publish_observing(40, &reads);
+    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, ctx);
+        call.put(16, target);
+        call.put(24, buffer);
+        call.put(32, attrib_list);
+        call.publish_observing(40, &reads)
+    });
     let result = driver(dpy, ctx, target, buffer, attrib_list);
-    call.leave(EGL_CREATE_IMAGE, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateImage::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                ctx as u64,
+                target,
+                buffer as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_CREATE_IMAGE, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateImage::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                ctx as u64,
+                target,
+                buffer as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -489,21 +558,49 @@ pub unsafe extern "C" fn eglCreateImageKHR(
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_IMAGE_KHR);
     let Some(call) = Call::begin(EGL_CREATE_IMAGE_KHR) else {
-        return driver(dpy, ctx, target, buffer, attrib_list);
+        return trackers::eglCreateImageKHR(dpy, ctx, target, buffer, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
-        return driver(dpy, ctx, target, buffer, attrib_list);
-    };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, ctx);
-    call.put(16, target);
-    call.put(24, buffer);
-    call.put(32, attrib_list);
-    let call = call.publish_observing(40, &reads);
+    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, ctx);
+        call.put(16, target);
+        call.put(24, buffer);
+        call.put(32, attrib_list);
+        call.publish_observing(40, &reads)
+    });
     let result = driver(dpy, ctx, target, buffer, attrib_list);
-    call.leave(EGL_CREATE_IMAGE_KHR, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateImageKHR::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                ctx as u64,
+                target,
+                buffer as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_CREATE_IMAGE_KHR, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateImageKHR::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                ctx as u64,
+                target,
+                buffer as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -618,16 +715,30 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void =
         driver!(EGL_CREATE_PIXMAP_SURFACE_HI);
-    let Some(call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE_HI) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE_HI) else {
         return driver(dpy, config, pixmap);
     };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(dpy, config, pixmap) };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, pixmap);
-    let call = call.publish();
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreatePixmapSurfaceHI::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            pixmap as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, config);
+        call.put(16, pixmap);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, config, pixmap);
-    call.leave(EGL_CREATE_PIXMAP_SURFACE_HI, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CREATE_PIXMAP_SURFACE_HI, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -643,20 +754,32 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
         *mut c_void,
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE);
-    let Some(call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE) else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreatePlatformPixmapSurface::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_pixmap as u64,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
-        return driver(dpy, config, native_pixmap, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, native_pixmap);
-    call.put(24, attrib_list);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, config);
+        call.put(16, native_pixmap);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, config, native_pixmap, attrib_list);
-    call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -672,20 +795,32 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT);
-    let Some(call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreatePlatformPixmapSurfaceEXT::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_pixmap as u64,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
-        return driver(dpy, config, native_pixmap, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, native_pixmap);
-    call.put(24, attrib_list);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, config);
+        call.put(16, native_pixmap);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, config, native_pixmap, attrib_list);
-    call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -701,20 +836,32 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
         *mut c_void,
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE);
-    let Some(call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE) else {
         return driver(dpy, config, native_window, attrib_list);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreatePlatformWindowSurface::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_window as u64,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
-        return driver(dpy, config, native_window, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, native_window);
-    call.put(24, attrib_list);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, config);
+        call.put(16, native_window);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, config, native_window, attrib_list);
-    call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -730,20 +877,32 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT);
-    let Some(call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) else {
         return driver(dpy, config, native_window, attrib_list);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreatePlatformWindowSurfaceEXT::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_window as u64,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
-        return driver(dpy, config, native_window, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, native_window);
-    call.put(24, attrib_list);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, config);
+        call.put(16, native_window);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, config, native_window, attrib_list);
-    call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -1003,14 +1162,22 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_CONTEXT);
     let Some(scope) = hooks::enter() else { return driver(dpy, ctx) };
-    let call = Call::begin(EGL_DESTROY_CONTEXT);
-    let call = call.and_then(|call| {
+    let mut call = Call::begin(EGL_DESTROY_CONTEXT);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglDestroyContext::enter(tracked, readable, observer, dpy as u64, ctx as u64)
+    });
+    let mut call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 16)?;
         call.put(0, dpy);
         call.put(8, ctx);
         Some(call.publish())
     });
     let result = driver(dpy, ctx);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglDestroyContext::leave(
+            tracked, readable, observer, dpy as u64, ctx as u64, result,
+        )
+    });
     if let Some(call) = call {
         call.leave(EGL_DESTROY_CONTEXT, 0, result, &mut []);
     }
@@ -1019,37 +1186,61 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
 
 pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_DISPLAY_EXT);
-    let Some(call) = Call::begin(EGL_DESTROY_DISPLAY_EXT) else { return driver(dpy) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(dpy) };
-    call.put(0, dpy);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_DESTROY_DISPLAY_EXT) else {
+        return trackers::eglDestroyDisplayEXT(dpy);
+    };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglDestroyDisplayEXT::enter(tracked, readable, observer, dpy as u64)
+    });
+    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
+        call.put(0, dpy);
+        call.publish()
+    });
     let result = driver(dpy);
-    call.leave(EGL_DESTROY_DISPLAY_EXT, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_DESTROY_DISPLAY_EXT, 0, result, &mut []);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_IMAGE);
-    let Some(call) = Call::begin(EGL_DESTROY_IMAGE) else { return driver(dpy, image) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, image) };
-    call.put(0, dpy);
-    call.put(8, image);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_DESTROY_IMAGE) else {
+        return trackers::eglDestroyImage(dpy, image);
+    };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglDestroyImage::enter(tracked, readable, observer, dpy as u64, image as u64)
+    });
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, dpy);
+        call.put(8, image);
+        call.publish()
+    });
     let result = driver(dpy, image);
-    call.leave(EGL_DESTROY_IMAGE, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_DESTROY_IMAGE, 0, result, &mut []);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_IMAGE_KHR);
-    let Some(call) = Call::begin(EGL_DESTROY_IMAGE_KHR) else { return driver(dpy, image) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, image) };
-    call.put(0, dpy);
-    call.put(8, image);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_DESTROY_IMAGE_KHR) else {
+        return trackers::eglDestroyImageKHR(dpy, image);
+    };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglDestroyImageKHR::enter(tracked, readable, observer, dpy as u64, image as u64)
+    });
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, dpy);
+        call.put(8, image);
+        call.publish()
+    });
     let result = driver(dpy, image);
-    call.leave(EGL_DESTROY_IMAGE_KHR, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_DESTROY_IMAGE_KHR, 0, result, &mut []);
+    }
     result
 }
 
@@ -1145,17 +1336,31 @@ pub unsafe extern "C" fn eglExportDMABUFImageMESA(
     let Some(call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_MESA) else {
         return driver(dpy, image, fds, strides, offsets);
     };
-    let Some(call) = call.reserve(LEAVES, 40) else {
-        return driver(dpy, image, fds, strides, offsets);
-    };
-    call.put(0, dpy);
-    call.put(8, image);
-    call.put(16, fds);
-    call.put(24, strides);
-    call.put(32, offsets);
-    let call = call.publish();
+    let call = call.reserve(LEAVES, 40).map(|call| {
+        call.put(0, dpy);
+        call.put(8, image);
+        call.put(16, fds);
+        call.put(24, strides);
+        call.put(32, offsets);
+        call.publish()
+    });
     let result = driver(dpy, image, fds, strides, offsets);
-    call.leave(EGL_EXPORT_DMABUF_IMAGE_MESA, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglExportDMABUFImageMESA::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                image as u64,
+                fds as u64,
+                strides as u64,
+                offsets as u64,
+                result,
+            )
+        });
+        call.leave(EGL_EXPORT_DMABUF_IMAGE_MESA, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -1174,20 +1379,48 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
         *mut u64,
     ) -> u32 = driver!(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA);
     let Some(call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA) else {
-        return driver(dpy, image, fourcc, num_planes, modifiers);
+        return trackers::eglExportDMABUFImageQueryMESA(dpy, image, fourcc, num_planes, modifiers);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
-        return driver(dpy, image, fourcc, num_planes, modifiers);
-    };
-    call.put(0, dpy);
-    call.put(8, image);
-    call.put(16, fourcc);
-    call.put(24, num_planes);
-    call.put(32, modifiers);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 40).map(|call| {
+        call.put(0, dpy);
+        call.put(8, image);
+        call.put(16, fourcc);
+        call.put(24, num_planes);
+        call.put(32, modifiers);
+        call.publish()
+    });
     let result = driver(dpy, image, fourcc, num_planes, modifiers);
-    let mut writes = [observe::array(fourcc, 1, 4), observe::array(num_planes, 1, 4)];
-    call.leave(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA, 0, result, &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglExportDMABUFImageQueryMESA::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                image as u64,
+                fourcc as u64,
+                num_planes as u64,
+                modifiers as u64,
+                result,
+            )
+        });
+        let mut writes = [observe::array(fourcc, 1, 4), observe::array(num_planes, 1, 4)];
+        call.leave(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA, 0, result, &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglExportDMABUFImageQueryMESA::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                image as u64,
+                fourcc as u64,
+                num_planes as u64,
+                modifiers as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -1635,19 +1868,43 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const isize) -> *mut c_void =
         driver!(EGL_GET_PLATFORM_DISPLAY);
     let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY) else {
-        return driver(platform, native_display, attrib_list);
+        return trackers::eglGetPlatformDisplay(platform, native_display, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(platform, native_display, attrib_list);
-    };
-    call.clear(0);
-    call.put(0, platform);
-    call.put(8, native_display);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, platform);
+        call.put(8, native_display);
+        call.put(16, attrib_list);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(platform, native_display, attrib_list);
-    call.leave(EGL_GET_PLATFORM_DISPLAY, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglGetPlatformDisplay::leave(
+                tracked,
+                readable,
+                observer,
+                platform,
+                native_display as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_GET_PLATFORM_DISPLAY, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglGetPlatformDisplay::leave(
+                tracked,
+                readable,
+                observer,
+                platform,
+                native_display as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -1659,19 +1916,43 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_GET_PLATFORM_DISPLAY_EXT);
     let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY_EXT) else {
-        return driver(platform, native_display, attrib_list);
+        return trackers::eglGetPlatformDisplayEXT(platform, native_display, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(platform, native_display, attrib_list);
-    };
-    call.clear(0);
-    call.put(0, platform);
-    call.put(8, native_display);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, platform);
+        call.put(8, native_display);
+        call.put(16, attrib_list);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(platform, native_display, attrib_list);
-    call.leave(EGL_GET_PLATFORM_DISPLAY_EXT, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglGetPlatformDisplayEXT::leave(
+                tracked,
+                readable,
+                observer,
+                platform,
+                native_display as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_GET_PLATFORM_DISPLAY_EXT, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglGetPlatformDisplayEXT::leave(
+                tracked,
+                readable,
+                observer,
+                platform,
+                native_display as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -1805,7 +2086,7 @@ pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor:
         driver!(EGL_INITIALIZE);
     let Some(scope) = hooks::enter() else { return driver(dpy, major, minor) };
     let call = Call::begin(EGL_INITIALIZE);
-    let call = call.and_then(|call| {
+    let mut call = call.and_then(|call| {
         let call = call.reserve(LEAVES, 24)?;
         call.put(0, dpy);
         call.put(8, major);
@@ -1813,6 +2094,17 @@ pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor:
         Some(call.publish())
     });
     let result = driver(dpy, major, minor);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglInitialize::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            major as u64,
+            minor as u64,
+            result,
+        )
+    });
     if let Some(call) = call {
         let mut writes = [observe::array(major, 1, 4), observe::array(minor, 1, 4)];
         call.leave(EGL_INITIALIZE, EFFECT, result, &mut writes);
@@ -1877,8 +2169,19 @@ pub unsafe extern "C" fn eglMakeCurrent(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 =
         driver!(EGL_MAKE_CURRENT);
     let Some(scope) = hooks::enter() else { return driver(dpy, draw, read, ctx) };
-    let call = Call::begin(EGL_MAKE_CURRENT);
-    let call = call.and_then(|call| {
+    let mut call = Call::begin(EGL_MAKE_CURRENT);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglMakeCurrent::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            draw as u64,
+            read as u64,
+            ctx as u64,
+        )
+    });
+    let mut call = call.and_then(|call| {
         let call =
             call.reserve(hooks::eglMakeCurrent_enter_flags(dpy, draw, read, ctx) | LEAVES, 32)?;
         call.put(0, dpy);
@@ -1888,6 +2191,18 @@ pub unsafe extern "C" fn eglMakeCurrent(
         Some(call.publish())
     });
     let result = driver(dpy, draw, read, ctx);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglMakeCurrent::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            draw as u64,
+            read as u64,
+            ctx as u64,
+            result,
+        )
+    });
     if let Some(call) = call {
         call.leave(
             EGL_MAKE_CURRENT,
@@ -2807,12 +3122,18 @@ pub unsafe extern "C" fn eglReleaseTexImage(
 pub unsafe extern "C" fn eglReleaseThread() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_RELEASE_THREAD);
     let Some(scope) = hooks::enter() else { return driver() };
-    let call = Call::begin(EGL_RELEASE_THREAD);
-    let call = call.and_then(|call| {
+    let mut call = Call::begin(EGL_RELEASE_THREAD);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglReleaseThread::enter(tracked, readable, observer)
+    });
+    let mut call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 0)?;
         Some(call.publish())
     });
     let result = driver();
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglReleaseThread::leave(tracked, readable, observer, result)
+    });
     if let Some(call) = call {
         call.leave(EGL_RELEASE_THREAD, 0, result, &mut []);
     }
@@ -3255,13 +3576,23 @@ pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) 
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_SWAP_BUFFERS);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface) };
     let call = Call::begin(EGL_SWAP_BUFFERS);
-    let call = call.and_then(|call| {
+    let mut call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 16)?;
         call.put(0, dpy);
         call.put(8, surface);
         Some(call.publish())
     });
     let result = driver(dpy, surface);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglSwapBuffers::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            result,
+        )
+    });
     if let Some(call) = call {
         call.leave(
             EGL_SWAP_BUFFERS,
@@ -3335,7 +3666,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
     let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
-    let call = call.and_then(|call| {
+    let mut call = call.and_then(|call| {
         let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
         let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
         call.clear(24);
@@ -3346,6 +3677,18 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
         Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, surface, rects, n_rects);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglSwapBuffersWithDamageEXT::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            rects as u64,
+            n_rects,
+            result,
+        )
+    });
     if let Some(call) = call {
         call.leave(
             EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
@@ -3367,7 +3710,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
     let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
-    let call = call.and_then(|call| {
+    let mut call = call.and_then(|call| {
         let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
         let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
         call.clear(24);
@@ -3378,6 +3721,18 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
         Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, surface, rects, n_rects);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglSwapBuffersWithDamageKHR::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            rects as u64,
+            n_rects,
+            result,
+        )
+    });
     if let Some(call) = call {
         call.leave(
             EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
@@ -3405,7 +3760,10 @@ pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32
 pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_TERMINATE);
     let Some(scope) = hooks::enter() else { return driver(dpy) };
-    let call = Call::begin(EGL_TERMINATE);
+    let mut call = Call::begin(EGL_TERMINATE);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglTerminate::enter(tracked, readable, observer, dpy as u64)
+    });
     let call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 8)?;
         call.put(0, dpy);

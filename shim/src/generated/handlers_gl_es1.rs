@@ -13,12 +13,15 @@
 use core::ffi::c_void;
 
 use gapii_protocol::atom::{EFFECT, LEAVES};
+use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
+use super::trackers;
 use crate::call::Call;
 use crate::driver::driver;
 use crate::observe;
+use crate::tracking;
 
 pub unsafe extern "C" fn glAlphaFunc(func: u32, r#ref: f32) {
     let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_ALPHA_FUNC);
@@ -68,13 +71,21 @@ pub unsafe extern "C" fn glClearDepthx(depth: i32) {
 
 pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_CLIENT_ACTIVE_TEXTURE);
-    let Some(call) = Call::begin(GL_CLIENT_ACTIVE_TEXTURE) else { return driver(texture) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(texture) };
-    call.clear(0);
-    call.put(0, texture);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_CLIENT_ACTIVE_TEXTURE) else {
+        return trackers::glClientActiveTexture(texture);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glClientActiveTexture::enter(tracked, readable, observer, texture)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, texture);
+        call.publish()
+    });
     driver(texture);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
@@ -152,18 +163,32 @@ pub unsafe extern "C" fn glColorPointer(
     pointer: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_COLOR_POINTER);
-    let Some(call) = Call::begin(GL_COLOR_POINTER) else {
-        return driver(size, r#type, stride, pointer);
+    let Some(mut call) = Call::begin(GL_COLOR_POINTER) else {
+        return trackers::glColorPointer(size, r#type, stride, pointer);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
-    call.clear(8);
-    call.put(0, size);
-    call.put(4, r#type);
-    call.put(8, stride);
-    call.put(16, pointer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glColorPointer::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 24).map(|call| {
+        call.clear(8);
+        call.put(0, size);
+        call.put(4, r#type);
+        call.put(8, stride);
+        call.put(16, pointer);
+        call.publish()
+    });
     driver(size, r#type, stride, pointer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
@@ -179,24 +204,40 @@ pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
 
 pub unsafe extern "C" fn glDisableClientState(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_CLIENT_STATE);
-    let Some(call) = Call::begin(GL_DISABLE_CLIENT_STATE) else { return driver(array) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(array) };
-    call.clear(0);
-    call.put(0, array);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DISABLE_CLIENT_STATE) else {
+        return trackers::glDisableClientState(array);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDisableClientState::enter(tracked, readable, observer, array)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, array);
+        call.publish()
+    });
     driver(array);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEnableClientState(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_CLIENT_STATE);
-    let Some(call) = Call::begin(GL_ENABLE_CLIENT_STATE) else { return driver(array) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(array) };
-    call.clear(0);
-    call.put(0, array);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_ENABLE_CLIENT_STATE) else {
+        return trackers::glEnableClientState(array);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEnableClientState::enter(tracked, readable, observer, array)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, array);
+        call.publish()
+    });
     driver(array);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
@@ -466,13 +507,26 @@ pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *m
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETERXV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameterxv::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETERXV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
@@ -807,14 +861,29 @@ pub unsafe extern "C" fn glNormal3x(nx: i32, ny: i32, nz: i32) {
 
 pub unsafe extern "C" fn glNormalPointer(r#type: u32, stride: i32, pointer: *const c_void) {
     let driver: unsafe extern "C" fn(u32, i32, *const c_void) = driver!(GL_NORMAL_POINTER);
-    let Some(call) = Call::begin(GL_NORMAL_POINTER) else { return driver(r#type, stride, pointer) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(r#type, stride, pointer) };
-    call.put(0, r#type);
-    call.put(4, stride);
-    call.put(8, pointer);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_NORMAL_POINTER) else {
+        return trackers::glNormalPointer(r#type, stride, pointer);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glNormalPointer::enter(
+            tracked,
+            readable,
+            observer,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 16).map(|call| {
+        call.put(0, r#type);
+        call.put(4, stride);
+        call.put(8, pointer);
+        call.publish()
+    });
     driver(r#type, stride, pointer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
@@ -1032,18 +1101,32 @@ pub unsafe extern "C" fn glTexCoordPointer(
     pointer: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_TEX_COORD_POINTER);
-    let Some(call) = Call::begin(GL_TEX_COORD_POINTER) else {
-        return driver(size, r#type, stride, pointer);
+    let Some(mut call) = Call::begin(GL_TEX_COORD_POINTER) else {
+        return trackers::glTexCoordPointer(size, r#type, stride, pointer);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
-    call.clear(8);
-    call.put(0, size);
-    call.put(4, r#type);
-    call.put(8, stride);
-    call.put(16, pointer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexCoordPointer::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 24).map(|call| {
+        call.clear(8);
+        call.put(0, size);
+        call.put(4, r#type);
+        call.put(8, stride);
+        call.put(16, pointer);
+        call.publish()
+    });
     driver(size, r#type, stride, pointer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
@@ -1157,14 +1240,23 @@ pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERXV);
-    let Some(call) = Call::begin(GL_TEX_PARAMETERXV) else { return driver(target, pname, params) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETERXV) else {
+        return driver(target, pname, params);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameterxv::enter(tracked, readable, observer, target, pname, params as u64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
@@ -1200,16 +1292,30 @@ pub unsafe extern "C" fn glVertexPointer(
     pointer: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_VERTEX_POINTER);
-    let Some(call) = Call::begin(GL_VERTEX_POINTER) else {
-        return driver(size, r#type, stride, pointer);
+    let Some(mut call) = Call::begin(GL_VERTEX_POINTER) else {
+        return trackers::glVertexPointer(size, r#type, stride, pointer);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
-    call.clear(8);
-    call.put(0, size);
-    call.put(4, r#type);
-    call.put(8, stride);
-    call.put(16, pointer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexPointer::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 24).map(|call| {
+        call.clear(8);
+        call.put(0, size);
+        call.put(4, r#type);
+        call.put(8, stride);
+        call.put(16, pointer);
+        call.publish()
+    });
     driver(size, r#type, stride, pointer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }

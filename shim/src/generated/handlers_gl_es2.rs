@@ -14,12 +14,16 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use gapii_protocol::atom::{EFFECT, LEAVES};
+use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
+use super::trackers;
 use crate::call::Call;
 use crate::driver::driver;
 use crate::observe;
+use crate::tracking;
+use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn glActiveTexture(texture: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ACTIVE_TEXTURE);
@@ -34,13 +38,21 @@ pub unsafe extern "C" fn glActiveTexture(texture: u32) {
 
 pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ATTACH_SHADER);
-    let Some(call) = Call::begin(GL_ATTACH_SHADER) else { return driver(program, shader) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(program, shader) };
-    call.put(0, program);
-    call.put(4, shader);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_ATTACH_SHADER) else {
+        return trackers::glAttachShader(program, shader);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glAttachShader::enter(tracked, readable, observer, program, shader)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, program);
+        call.put(4, shader);
+        call.publish()
+    });
     driver(program, shader);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *const c_char) {
@@ -62,24 +74,40 @@ pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *c
 
 pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_BUFFER);
-    let Some(call) = Call::begin(GL_BIND_BUFFER) else { return driver(target, buffer) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, buffer) };
-    call.put(0, target);
-    call.put(4, buffer);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_BUFFER) else {
+        return trackers::glBindBuffer(target, buffer);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindBuffer::enter(tracked, readable, observer, target, buffer)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, buffer);
+        call.publish()
+    });
     driver(target, buffer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_FRAMEBUFFER);
-    let Some(call) = Call::begin(GL_BIND_FRAMEBUFFER) else { return driver(target, framebuffer) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, framebuffer) };
-    call.put(0, target);
-    call.put(4, framebuffer);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_FRAMEBUFFER) else {
+        return trackers::glBindFramebuffer(target, framebuffer);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindFramebuffer::enter(tracked, readable, observer, target, framebuffer)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, framebuffer);
+        call.publish()
+    });
     driver(target, framebuffer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
@@ -95,13 +123,21 @@ pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_TEXTURE);
-    let Some(call) = Call::begin(GL_BIND_TEXTURE) else { return driver(target, texture) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, texture) };
-    call.put(0, target);
-    call.put(4, texture);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_TEXTURE) else {
+        return trackers::glBindTexture(target, texture);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindTexture::enter(tracked, readable, observer, target, texture)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, texture);
+        call.publish()
+    });
     driver(target, texture);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBlendColor(red: f32, green: f32, blue: f32, alpha: f32) {
@@ -176,17 +212,34 @@ pub unsafe extern "C" fn glBlendFuncSeparate(
 
 pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_void, usage: u32) {
     let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) = driver!(GL_BUFFER_DATA);
-    let Some(call) = Call::begin(GL_BUFFER_DATA) else { return driver(target, size, data, usage) };
-    let Some(call) = call.reserve(EFFECT, 28) else { return driver(target, size, data, usage) };
-    call.clear(0);
-    call.clear(24);
-    call.put(0, target);
-    call.put(8, size);
-    call.put(16, data);
-    call.put(24, usage);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BUFFER_DATA) else {
+        return trackers::glBufferData(target, size, data, usage);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBufferData::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            size as i64,
+            data as u64,
+            usage,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(0);
+        call.clear(24);
+        call.put(0, target);
+        call.put(8, size);
+        call.put(16, data);
+        call.put(24, usage);
+        call.publish_observing(32, &reads)
+    });
     driver(target, size, data, usage);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBufferSubData(
@@ -197,18 +250,33 @@ pub unsafe extern "C" fn glBufferSubData(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, isize, *const c_void) =
         driver!(GL_BUFFER_SUB_DATA);
-    let Some(call) = Call::begin(GL_BUFFER_SUB_DATA) else {
-        return driver(target, offset, size, data);
+    let Some(mut call) = Call::begin(GL_BUFFER_SUB_DATA) else {
+        return trackers::glBufferSubData(target, offset, size, data);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver(target, offset, size, data) };
-    call.clear(0);
-    call.put(0, target);
-    call.put(8, offset);
-    call.put(16, size);
-    call.put(24, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBufferSubData::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            size as i64,
+            data as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.put(8, offset);
+        call.put(16, size);
+        call.put(24, data);
+        call.publish_observing(32, &reads)
+    });
     driver(target, offset, size, data);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
@@ -306,24 +374,41 @@ pub unsafe extern "C" fn glCompressedTexImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE2D);
-    let Some(call) = Call::begin(GL_COMPRESSED_TEX_IMAGE2D) else {
+    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE2D) else {
         return driver(target, level, internalformat, width, height, border, imageSize, data);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(target, level, internalformat, width, height, border, imageSize, data);
-    };
-    call.clear(24);
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, border);
-    call.put(24, imageSize);
-    call.put(32, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCompressedTexImage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            border,
+            imageSize,
+            data as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.clear(24);
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, border);
+        call.put(24, imageSize);
+        call.put(32, data);
+        call.publish_observing(40, &reads)
+    });
     driver(target, level, internalformat, width, height, border, imageSize, data);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCompressedTexSubImage2D(
@@ -339,24 +424,42 @@ pub unsafe extern "C" fn glCompressedTexSubImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_SUB_IMAGE2D);
-    let Some(call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE2D) else {
+    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE2D) else {
         return driver(target, level, xoffset, yoffset, width, height, format, imageSize, data);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(target, level, xoffset, yoffset, width, height, format, imageSize, data);
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, width);
-    call.put(20, height);
-    call.put(24, format);
-    call.put(28, imageSize);
-    call.put(32, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCompressedTexSubImage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            width,
+            height,
+            format,
+            imageSize,
+            data as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, width);
+        call.put(20, height);
+        call.put(24, format);
+        call.put(28, imageSize);
+        call.put(32, data);
+        call.publish_observing(40, &reads)
+    });
     driver(target, level, xoffset, yoffset, width, height, format, imageSize, data);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCopyTexImage2D(
@@ -423,23 +526,41 @@ pub unsafe extern "C" fn glCopyTexSubImage2D(
 
 pub unsafe extern "C" fn glCreateProgram() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_CREATE_PROGRAM);
-    let Some(call) = Call::begin(GL_CREATE_PROGRAM) else { return driver() };
-    let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_CREATE_PROGRAM) else { return trackers::glCreateProgram() };
+    let call = call.reserve(LEAVES, 0).map(|call| call.publish());
     let result = driver();
-    call.leave(GL_CREATE_PROGRAM, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glCreateProgram::leave(tracked, readable, observer, result)
+        });
+        call.leave(GL_CREATE_PROGRAM, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glCreateProgram::leave(tracked, readable, observer, result)
+        });
+    }
     result
 }
 
 pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
     let driver: unsafe extern "C" fn(u32) -> u32 = driver!(GL_CREATE_SHADER);
-    let Some(call) = Call::begin(GL_CREATE_SHADER) else { return driver(r#type) };
-    let Some(call) = call.reserve(LEAVES, 4) else { return driver(r#type) };
-    call.clear(0);
-    call.put(0, r#type);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_CREATE_SHADER) else { return trackers::glCreateShader(r#type) };
+    let call = call.reserve(LEAVES, 4).map(|call| {
+        call.clear(0);
+        call.put(0, r#type);
+        call.publish()
+    });
     let result = driver(r#type);
-    call.leave(GL_CREATE_SHADER, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glCreateShader::leave(tracked, readable, observer, r#type, result)
+        });
+        call.leave(GL_CREATE_SHADER, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glCreateShader::leave(tracked, readable, observer, r#type, result)
+        });
+    }
     result
 }
 
@@ -456,84 +577,124 @@ pub unsafe extern "C" fn glCullFace(mode: u32) {
 
 pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_BUFFERS);
-    let Some(call) = Call::begin(GL_DELETE_BUFFERS) else { return driver(n, buffers) };
-    let mut reads = [observe::array(buffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, buffers);
+    let Some(mut call) = Call::begin(GL_DELETE_BUFFERS) else {
+        return trackers::glDeleteBuffers(n, buffers);
     };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, buffers);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteBuffers::enter(tracked, readable, observer, n, buffers as u64)
+    });
+    let mut reads = [observe::array(buffers, n as i64, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, buffers);
+        call.publish_observing(16, &reads)
+    });
     driver(n, buffers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS);
-    let Some(call) = Call::begin(GL_DELETE_FRAMEBUFFERS) else { return driver(n, framebuffers) };
-    let mut reads = [observe::array(framebuffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, framebuffers);
+    let Some(mut call) = Call::begin(GL_DELETE_FRAMEBUFFERS) else {
+        return trackers::glDeleteFramebuffers(n, framebuffers);
     };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, framebuffers);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteFramebuffers::enter(tracked, readable, observer, n, framebuffers as u64)
+    });
+    let mut reads = [observe::array(framebuffers, n as i64, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, framebuffers);
+        call.publish_observing(16, &reads)
+    });
     driver(n, framebuffers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_PROGRAM);
-    let Some(call) = Call::begin(GL_DELETE_PROGRAM) else { return driver(program) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(program) };
-    call.clear(0);
-    call.put(0, program);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DELETE_PROGRAM) else {
+        return trackers::glDeleteProgram(program);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteProgram::enter(tracked, readable, observer, program)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, program);
+        call.publish()
+    });
     driver(program);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS);
-    let Some(call) = Call::begin(GL_DELETE_RENDERBUFFERS) else { return driver(n, renderbuffers) };
-    let mut reads = [observe::array(renderbuffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, renderbuffers);
+    let Some(mut call) = Call::begin(GL_DELETE_RENDERBUFFERS) else {
+        return trackers::glDeleteRenderbuffers(n, renderbuffers);
     };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, renderbuffers);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteRenderbuffers::enter(tracked, readable, observer, n, renderbuffers as u64)
+    });
+    let mut reads = [observe::array(renderbuffers, n as i64, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, renderbuffers);
+        call.publish_observing(16, &reads)
+    });
     driver(n, renderbuffers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteShader(shader: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_SHADER);
-    let Some(call) = Call::begin(GL_DELETE_SHADER) else { return driver(shader) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(shader) };
-    call.clear(0);
-    call.put(0, shader);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DELETE_SHADER) else {
+        return trackers::glDeleteShader(shader);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteShader::enter(tracked, readable, observer, shader)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, shader);
+        call.publish()
+    });
     driver(shader);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TEXTURES);
-    let Some(call) = Call::begin(GL_DELETE_TEXTURES) else { return driver(n, textures) };
-    let mut reads = [observe::array(textures, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, textures);
+    let Some(mut call) = Call::begin(GL_DELETE_TEXTURES) else {
+        return trackers::glDeleteTextures(n, textures);
     };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, textures);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteTextures::enter(tracked, readable, observer, n, textures as u64)
+    });
+    let mut reads = [observe::array(textures, n as i64, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, textures);
+        call.publish_observing(16, &reads)
+    });
     driver(n, textures);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDepthFunc(func: u32) {
@@ -571,48 +732,77 @@ pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
 
 pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DETACH_SHADER);
-    let Some(call) = Call::begin(GL_DETACH_SHADER) else { return driver(program, shader) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(program, shader) };
-    call.put(0, program);
-    call.put(4, shader);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DETACH_SHADER) else {
+        return trackers::glDetachShader(program, shader);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDetachShader::enter(tracked, readable, observer, program, shader)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, program);
+        call.put(4, shader);
+        call.publish()
+    });
     driver(program, shader);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDisable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE);
-    let Some(call) = Call::begin(GL_DISABLE) else { return driver(cap) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(cap) };
-    call.clear(0);
-    call.put(0, cap);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DISABLE) else { return trackers::glDisable(cap) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDisable::enter(tracked, readable, observer, cap)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, cap);
+        call.publish()
+    });
     driver(cap);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_VERTEX_ATTRIB_ARRAY);
-    let Some(call) = Call::begin(GL_DISABLE_VERTEX_ATTRIB_ARRAY) else { return driver(index) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(index) };
-    call.clear(0);
-    call.put(0, index);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DISABLE_VERTEX_ATTRIB_ARRAY) else {
+        return trackers::glDisableVertexAttribArray(index);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDisableVertexAttribArray::enter(tracked, readable, observer, index)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, index);
+        call.publish()
+    });
     driver(index);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32) = driver!(GL_DRAW_ARRAYS);
-    let Some(call) = Call::begin(GL_DRAW_ARRAYS) else { return driver(mode, first, count) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(mode, first, count) };
-    call.clear(8);
-    call.put(0, mode);
-    call.put(4, first);
-    call.put(8, count);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS) else { return driver(mode, first, count) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawArrays::enter(tracked, readable, observer, mode, first, count)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 12, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, mode);
+        call.put(4, first);
+        call.put(8, count);
+        call.publish_observing(16, &reads)
+    });
     driver(mode, first, count);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElements(
@@ -622,40 +812,69 @@ pub unsafe extern "C" fn glDrawElements(
     indices: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void) = driver!(GL_DRAW_ELEMENTS);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS) else {
         return driver(mode, count, r#type, indices);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(mode, count, r#type, indices) };
-    call.clear(8);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElements::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.publish_observing(24, &reads)
+    });
     driver(mode, count, r#type, indices);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEnable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE);
-    let Some(call) = Call::begin(GL_ENABLE) else { return driver(cap) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(cap) };
-    call.clear(0);
-    call.put(0, cap);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_ENABLE) else { return trackers::glEnable(cap) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEnable::enter(tracked, readable, observer, cap)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, cap);
+        call.publish()
+    });
     driver(cap);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_VERTEX_ATTRIB_ARRAY);
-    let Some(call) = Call::begin(GL_ENABLE_VERTEX_ATTRIB_ARRAY) else { return driver(index) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(index) };
-    call.clear(0);
-    call.put(0, index);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_ENABLE_VERTEX_ATTRIB_ARRAY) else {
+        return trackers::glEnableVertexAttribArray(index);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEnableVertexAttribArray::enter(tracked, readable, observer, index)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, index);
+        call.publish()
+    });
     driver(index);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glFinish() {
@@ -736,54 +955,112 @@ pub unsafe extern "C" fn glFrontFace(mode: u32) {
 
 pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_BUFFERS);
-    let Some(call) = Call::begin(GL_GEN_BUFFERS) else { return driver(n, buffers) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, buffers) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, buffers);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_BUFFERS) else { return trackers::glGenBuffers(n, buffers) };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, buffers);
+        call.publish()
+    });
     driver(n, buffers);
-    let mut writes = [observe::array(buffers, n as i64, 4)];
-    call.leave(GL_GEN_BUFFERS, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenBuffers::leave(tracked, readable, observer, n, buffers as u64)
+        });
+        let mut writes = [observe::array(buffers, n as i64, 4)];
+        call.leave(GL_GEN_BUFFERS, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenBuffers::leave(tracked, readable, observer, n, buffers as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FRAMEBUFFERS);
-    let Some(call) = Call::begin(GL_GEN_FRAMEBUFFERS) else { return driver(n, framebuffers) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, framebuffers) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, framebuffers);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_FRAMEBUFFERS) else {
+        return trackers::glGenFramebuffers(n, framebuffers);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, framebuffers);
+        call.publish()
+    });
     driver(n, framebuffers);
-    let mut writes = [observe::array(framebuffers, n as i64, 4)];
-    call.leave(GL_GEN_FRAMEBUFFERS, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenFramebuffers::leave(tracked, readable, observer, n, framebuffers as u64)
+        });
+        let mut writes = [observe::array(framebuffers, n as i64, 4)];
+        call.leave(GL_GEN_FRAMEBUFFERS, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenFramebuffers::leave(tracked, readable, observer, n, framebuffers as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_RENDERBUFFERS);
-    let Some(call) = Call::begin(GL_GEN_RENDERBUFFERS) else { return driver(n, renderbuffers) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, renderbuffers) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, renderbuffers);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_RENDERBUFFERS) else {
+        return trackers::glGenRenderbuffers(n, renderbuffers);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, renderbuffers);
+        call.publish()
+    });
     driver(n, renderbuffers);
-    let mut writes = [observe::array(renderbuffers, n as i64, 4)];
-    call.leave(GL_GEN_RENDERBUFFERS, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenRenderbuffers::leave(
+                tracked,
+                readable,
+                observer,
+                n,
+                renderbuffers as u64,
+            )
+        });
+        let mut writes = [observe::array(renderbuffers, n as i64, 4)];
+        call.leave(GL_GEN_RENDERBUFFERS, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenRenderbuffers::leave(
+                tracked,
+                readable,
+                observer,
+                n,
+                renderbuffers as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TEXTURES);
-    let Some(call) = Call::begin(GL_GEN_TEXTURES) else { return driver(n, textures) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, textures) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, textures);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_TEXTURES) else {
+        return trackers::glGenTextures(n, textures);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, textures);
+        call.publish()
+    });
     driver(n, textures);
-    let mut writes = [observe::array(textures, n as i64, 4)];
-    call.leave(GL_GEN_TEXTURES, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenTextures::leave(tracked, readable, observer, n, textures as u64)
+        });
+        let mut writes = [observe::array(textures, n as i64, 4)];
+        call.leave(GL_GEN_TEXTURES, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenTextures::leave(tracked, readable, observer, n, textures as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
@@ -845,28 +1122,58 @@ pub unsafe extern "C" fn glGetActiveUniform(
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
         driver!(GL_GET_ACTIVE_UNIFORM);
     let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM) else {
-        return driver(program, index, bufSize, length, size, r#type, name);
+        return trackers::glGetActiveUniform(program, index, bufSize, length, size, r#type, name);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
-        return driver(program, index, bufSize, length, size, r#type, name);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, index);
-    call.put(8, bufSize);
-    call.put(16, length);
-    call.put(24, size);
-    call.put(32, r#type);
-    call.put(40, name);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 48).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, index);
+        call.put(8, bufSize);
+        call.put(16, length);
+        call.put(24, size);
+        call.put(32, r#type);
+        call.put(40, name);
+        call.publish()
+    });
     driver(program, index, bufSize, length, size, r#type, name);
-    let mut writes = [
-        observe::array(length, 1, 4),
-        observe::array(size, 1, 4),
-        observe::array(r#type, 1, 4),
-        observe::c_string_bounded(name, bufSize as i64),
-    ];
-    call.leave(GL_GET_ACTIVE_UNIFORM, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetActiveUniform::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                index,
+                bufSize,
+                length as u64,
+                size as u64,
+                r#type as u64,
+                name as u64,
+            )
+        });
+        let mut writes = [
+            observe::array(length, 1, 4),
+            observe::array(size, 1, 4),
+            observe::array(r#type, 1, 4),
+            observe::c_string_bounded(name, bufSize as i64),
+        ];
+        call.leave(GL_GET_ACTIVE_UNIFORM, 0, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetActiveUniform::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                index,
+                bufSize,
+                length as u64,
+                size as u64,
+                r#type as u64,
+                name as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGetAttachedShaders(
@@ -919,14 +1226,20 @@ pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const c_char) 
 pub unsafe extern "C" fn glGetBooleanv(pname: u32, data: *mut u8) {
     let driver: unsafe extern "C" fn(u32, *mut u8) = driver!(GL_GET_BOOLEANV);
     let Some(call) = Call::begin(GL_GET_BOOLEANV) else { return driver(pname, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
-    call.clear(0);
-    call.put(0, pname);
-    call.put(8, data);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, pname);
+        call.put(8, data);
+        call.publish()
+    });
     driver(pname, data);
-    let mut writes = [observe::array(data, sizes::state(pname), 1)];
-    call.leave(GL_GET_BOOLEANV, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetBooleanv::leave(tracked, readable, observer, pname, data as u64)
+        });
+        let mut writes = [observe::array(data, sizes::state(pname), 1)];
+        call.leave(GL_GET_BOOLEANV, 0, (), &mut writes);
+    }
 }
 
 pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -959,14 +1272,20 @@ pub unsafe extern "C" fn glGetError() -> u32 {
 pub unsafe extern "C" fn glGetFloatv(pname: u32, data: *mut f32) {
     let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_FLOATV);
     let Some(call) = Call::begin(GL_GET_FLOATV) else { return driver(pname, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
-    call.clear(0);
-    call.put(0, pname);
-    call.put(8, data);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, pname);
+        call.put(8, data);
+        call.publish()
+    });
     driver(pname, data);
-    let mut writes = [observe::array(data, sizes::state(pname), 4)];
-    call.leave(GL_GET_FLOATV, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetFloatv::leave(tracked, readable, observer, pname, data as u64)
+        });
+        let mut writes = [observe::array(data, sizes::state(pname), 4)];
+        call.leave(GL_GET_FLOATV, 0, (), &mut writes);
+    }
 }
 
 pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
@@ -996,15 +1315,27 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
 
 pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
     let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_INTEGERV);
-    let Some(call) = Call::begin(GL_GET_INTEGERV) else { return driver(pname, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
-    call.clear(0);
-    call.put(0, pname);
-    call.put(8, data);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GET_INTEGERV) else {
+        return trackers::glGetIntegerv(pname, data);
+    };
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, pname);
+        call.put(8, data);
+        call.publish()
+    });
     driver(pname, data);
-    let mut writes = [observe::array(data, sizes::state(pname), 4)];
-    call.leave(GL_GET_INTEGERV, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetIntegerv::leave(tracked, readable, observer, pname, data as u64)
+        });
+        let mut writes = [observe::array(data, sizes::state(pname), 4)];
+        call.leave(GL_GET_INTEGERV, 0, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetIntegerv::leave(tracked, readable, observer, pname, data as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGetProgramInfoLog(
@@ -1171,13 +1502,26 @@ pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *m
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETERFV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameterfv::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETERFV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -1185,28 +1529,65 @@ pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *m
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETERIV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameteriv::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETERIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char) -> i32 {
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 = driver!(GL_GET_UNIFORM_LOCATION);
-    let Some(call) = Call::begin(GL_GET_UNIFORM_LOCATION) else { return driver(program, name) };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(program, name);
+    let Some(call) = Call::begin(GL_GET_UNIFORM_LOCATION) else {
+        return trackers::glGetUniformLocation(program, name);
     };
-    call.clear(0);
-    call.put(0, program);
-    call.put(8, name);
-    let call = call.publish_observing(16, &reads);
+    let mut reads = [observe::c_string(name)];
+    let call = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, program);
+        call.put(8, name);
+        call.publish_observing(16, &reads)
+    });
     let result = driver(program, name);
-    call.leave(GL_GET_UNIFORM_LOCATION, 0, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetUniformLocation::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                name as u64,
+                result,
+            )
+        });
+        call.leave(GL_GET_UNIFORM_LOCATION, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetUniformLocation::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                name as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -1215,13 +1596,26 @@ pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mu
     let Some(call) = Call::begin(GL_GET_UNIFORMFV) else {
         return driver(program, location, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, params) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, params);
+        call.publish()
+    });
     driver(program, location, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetUniformfv::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_UNIFORMFV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetUniformiv(program: u32, location: i32, params: *mut i32) {
@@ -1229,13 +1623,26 @@ pub unsafe extern "C" fn glGetUniformiv(program: u32, location: i32, params: *mu
     let Some(call) = Call::begin(GL_GET_UNIFORMIV) else {
         return driver(program, location, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, params) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, params);
+        call.publish()
+    });
     driver(program, location, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetUniformiv::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_UNIFORMIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetVertexAttribPointerv(
@@ -1248,13 +1655,26 @@ pub unsafe extern "C" fn glGetVertexAttribPointerv(
     let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_POINTERV) else {
         return driver(index, pname, pointer);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(index, pname, pointer) };
-    call.put(0, index);
-    call.put(4, pname);
-    call.put(8, pointer);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, index);
+        call.put(4, pname);
+        call.put(8, pointer);
+        call.publish()
+    });
     driver(index, pname, pointer);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetVertexAttribPointerv::leave(
+                tracked,
+                readable,
+                observer,
+                index,
+                pname,
+                pointer as u64,
+            )
+        });
+        call.leave(GL_GET_VERTEX_ATTRIB_POINTERV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mut f32) {
@@ -1395,24 +1815,40 @@ pub unsafe extern "C" fn glLineWidth(width: f32) {
 
 pub unsafe extern "C" fn glLinkProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_LINK_PROGRAM);
-    let Some(call) = Call::begin(GL_LINK_PROGRAM) else { return driver(program) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(program) };
-    call.clear(0);
-    call.put(0, program);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_LINK_PROGRAM) else {
+        return trackers::glLinkProgram(program);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glLinkProgram::enter(tracked, readable, observer, program)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, program);
+        call.publish()
+    });
     driver(program);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PIXEL_STOREI);
-    let Some(call) = Call::begin(GL_PIXEL_STOREI) else { return driver(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_PIXEL_STOREI) else {
+        return trackers::glPixelStorei(pname, param);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glPixelStorei::enter(tracked, readable, observer, pname, param)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, pname);
+        call.put(4, param);
+        call.publish()
+    });
     driver(pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glPolygonOffset(factor: f32, units: f32) {
@@ -1437,22 +1873,66 @@ pub unsafe extern "C" fn glReadPixels(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, *mut c_void) =
         driver!(GL_READ_PIXELS);
-    let Some(call) = Call::begin(GL_READ_PIXELS) else {
-        return driver(x, y, width, height, format, r#type, pixels);
+    let Some(mut call) = Call::begin(GL_READ_PIXELS) else {
+        return trackers::glReadPixels(x, y, width, height, format, r#type, pixels);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(x, y, width, height, format, r#type, pixels);
-    };
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, width);
-    call.put(12, height);
-    call.put(16, format);
-    call.put(20, r#type);
-    call.put(24, pixels);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glReadPixels::enter(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    let call = call.reserve(EFFECT | LEAVES, 32).map(|call| {
+        call.put(0, x);
+        call.put(4, y);
+        call.put(8, width);
+        call.put(12, height);
+        call.put(16, format);
+        call.put(20, r#type);
+        call.put(24, pixels);
+        call.publish()
+    });
     driver(x, y, width, height, format, r#type, pixels);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glReadPixels::leave(
+                tracked,
+                readable,
+                observer,
+                x,
+                y,
+                width,
+                height,
+                format,
+                r#type,
+                pixels as u64,
+            )
+        });
+        call.leave(GL_READ_PIXELS, 0, (), &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glReadPixels::leave(
+                tracked,
+                readable,
+                observer,
+                x,
+                y,
+                width,
+                height,
+                format,
+                r#type,
+                pixels as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glReleaseShaderCompiler() {
@@ -1549,20 +2029,32 @@ pub unsafe extern "C" fn glShaderSource(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, *const i32) =
         driver!(GL_SHADER_SOURCE);
-    let Some(call) = Call::begin(GL_SHADER_SOURCE) else {
-        return driver(shader, count, string, length);
+    let Some(mut call) = Call::begin(GL_SHADER_SOURCE) else {
+        return trackers::glShaderSource(shader, count, string, length);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glShaderSource::enter(
+            tracked,
+            readable,
+            observer,
+            shader,
+            count,
+            string as u64,
+            length as u64,
+        )
+    });
     let mut reads = [observe::array(length, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(shader, count, string, length);
-    };
-    call.put(0, shader);
-    call.put(4, count);
-    call.put(8, string);
-    call.put(16, length);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.put(0, shader);
+        call.put(4, count);
+        call.put(8, string);
+        call.put(16, length);
+        call.publish_observing(24, &reads)
+    });
     driver(shader, count, string, length);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glStencilFunc(func: u32, r#ref: i32, mask: u32) {
@@ -1656,7 +2148,7 @@ pub unsafe extern "C" fn glTexImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE2D);
-    let Some(call) = Call::begin(GL_TEX_IMAGE2D) else {
+    let Some(mut call) = Call::begin(GL_TEX_IMAGE2D) else {
         return driver(
             target,
             level,
@@ -1669,8 +2161,11 @@ pub unsafe extern "C" fn glTexImage2D(
             pixels,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexImage2D::enter(
+            tracked,
+            readable,
+            observer,
             target,
             level,
             internalformat,
@@ -1679,21 +2174,26 @@ pub unsafe extern "C" fn glTexImage2D(
             border,
             format,
             r#type,
-            pixels,
-        );
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, border);
-    call.put(24, format);
-    call.put(28, r#type);
-    call.put(32, pixels);
-    let call = call.publish();
+            pixels as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, border);
+        call.put(24, format);
+        call.put(28, r#type);
+        call.put(32, pixels);
+        call.publish_observing(40, &reads)
+    });
     driver(target, level, internalformat, width, height, border, format, r#type, pixels);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
@@ -1711,14 +2211,23 @@ pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
 
 pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_PARAMETERFV);
-    let Some(call) = Call::begin(GL_TEX_PARAMETERFV) else { return driver(target, pname, params) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETERFV) else {
+        return driver(target, pname, params);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameterfv::enter(tracked, readable, observer, target, pname, params as u64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
@@ -1736,14 +2245,23 @@ pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
 
 pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERIV);
-    let Some(call) = Call::begin(GL_TEX_PARAMETERIV) else { return driver(target, pname, params) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETERIV) else {
+        return driver(target, pname, params);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameteriv::enter(tracked, readable, observer, target, pname, params as u64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexSubImage2D(
@@ -1759,24 +2277,42 @@ pub unsafe extern "C" fn glTexSubImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_SUB_IMAGE2D);
-    let Some(call) = Call::begin(GL_TEX_SUB_IMAGE2D) else {
+    let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE2D) else {
         return driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, width);
-    call.put(20, height);
-    call.put(24, format);
-    call.put(28, r#type);
-    call.put(32, pixels);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexSubImage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            width,
+            height,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, width);
+        call.put(20, height);
+        call.put(24, format);
+        call.put(28, r#type);
+        call.put(32, pixels);
+        call.publish_observing(40, &reads)
+    });
     driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
@@ -2077,13 +2613,21 @@ pub unsafe extern "C" fn glUniformMatrix4fv(
 
 pub unsafe extern "C" fn glUseProgram(program: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_USE_PROGRAM);
-    let Some(call) = Call::begin(GL_USE_PROGRAM) else { return driver(program) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(program) };
-    call.clear(0);
-    call.put(0, program);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_USE_PROGRAM) else {
+        return trackers::glUseProgram(program);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glUseProgram::enter(tracked, readable, observer, program)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, program);
+        call.publish()
+    });
     driver(program);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glValidateProgram(program: u32) {
@@ -2219,23 +2763,37 @@ pub unsafe extern "C" fn glVertexAttribPointer(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void) =
         driver!(GL_VERTEX_ATTRIB_POINTER);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_POINTER) else {
-        return driver(index, size, r#type, normalized, stride, pointer);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_POINTER) else {
+        return trackers::glVertexAttribPointer(index, size, r#type, normalized, stride, pointer);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(index, size, r#type, normalized, stride, pointer);
-    };
-    call.clear(8);
-    call.clear(16);
-    call.put(0, index);
-    call.put(4, size);
-    call.put(8, r#type);
-    call.put(12, normalized);
-    call.put(16, stride);
-    call.put(24, pointer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribPointer::enter(
+            tracked,
+            readable,
+            observer,
+            index,
+            size,
+            r#type,
+            normalized,
+            stride,
+            pointer as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.clear(8);
+        call.clear(16);
+        call.put(0, index);
+        call.put(4, size);
+        call.put(8, r#type);
+        call.put(12, normalized);
+        call.put(16, stride);
+        call.put(24, pointer);
+        call.publish()
+    });
     driver(index, size, r#type, normalized, stride, pointer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glViewport(x: i32, y: i32, width: i32, height: i32) {

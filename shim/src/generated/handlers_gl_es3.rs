@@ -14,35 +14,53 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use gapii_protocol::atom::{EFFECT, LEAVES};
+use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
+use super::trackers;
 use crate::call::Call;
 use crate::driver::driver;
 use crate::observe;
+use crate::tracking;
+use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM);
-    let Some(call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM) else {
-        return driver(pipeline, program);
+    let Some(mut call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM) else {
+        return trackers::glActiveShaderProgram(pipeline, program);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pipeline, program) };
-    call.put(0, pipeline);
-    call.put(4, program);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glActiveShaderProgram::enter(tracked, readable, observer, pipeline, program)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, pipeline);
+        call.put(4, program);
+        call.publish()
+    });
     driver(pipeline, program);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY);
-    let Some(call) = Call::begin(GL_BEGIN_QUERY) else { return driver(target, id) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, id) };
-    call.put(0, target);
-    call.put(4, id);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BEGIN_QUERY) else {
+        return trackers::glBeginQuery(target, id);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBeginQuery::enter(tracked, readable, observer, target, id)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, id);
+        call.publish()
+    });
     driver(target, id);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
@@ -58,15 +76,23 @@ pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
 
 pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BIND_BUFFER_BASE);
-    let Some(call) = Call::begin(GL_BIND_BUFFER_BASE) else { return driver(target, index, buffer) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, index, buffer) };
-    call.clear(8);
-    call.put(0, target);
-    call.put(4, index);
-    call.put(8, buffer);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_BUFFER_BASE) else {
+        return trackers::glBindBufferBase(target, index, buffer);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindBufferBase::enter(tracked, readable, observer, target, index, buffer)
+    });
+    let call = call.reserve(EFFECT, 12).map(|call| {
+        call.clear(8);
+        call.put(0, target);
+        call.put(4, index);
+        call.put(8, buffer);
+        call.publish()
+    });
     driver(target, index, buffer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindBufferRange(
@@ -77,21 +103,34 @@ pub unsafe extern "C" fn glBindBufferRange(
     size: isize,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_BIND_BUFFER_RANGE);
-    let Some(call) = Call::begin(GL_BIND_BUFFER_RANGE) else {
-        return driver(target, index, buffer, offset, size);
+    let Some(mut call) = Call::begin(GL_BIND_BUFFER_RANGE) else {
+        return trackers::glBindBufferRange(target, index, buffer, offset, size);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, index, buffer, offset, size);
-    };
-    call.clear(8);
-    call.put(0, target);
-    call.put(4, index);
-    call.put(8, buffer);
-    call.put(16, offset);
-    call.put(24, size);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindBufferRange::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            index,
+            buffer,
+            offset as i64,
+            size as i64,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.clear(8);
+        call.put(0, target);
+        call.put(4, index);
+        call.put(8, buffer);
+        call.put(16, offset);
+        call.put(24, size);
+        call.publish()
+    });
     driver(target, index, buffer, offset, size);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindImageTexture(
@@ -127,13 +166,21 @@ pub unsafe extern "C" fn glBindImageTexture(
 
 pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE);
-    let Some(call) = Call::begin(GL_BIND_PROGRAM_PIPELINE) else { return driver(pipeline) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(pipeline) };
-    call.clear(0);
-    call.put(0, pipeline);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_PROGRAM_PIPELINE) else {
+        return trackers::glBindProgramPipeline(pipeline);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindProgramPipeline::enter(tracked, readable, observer, pipeline)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, pipeline);
+        call.publish()
+    });
     driver(pipeline);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
@@ -160,13 +207,21 @@ pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
 
 pub unsafe extern "C" fn glBindVertexArray(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY);
-    let Some(call) = Call::begin(GL_BIND_VERTEX_ARRAY) else { return driver(array) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(array) };
-    call.clear(0);
-    call.put(0, array);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_VERTEX_ARRAY) else {
+        return trackers::glBindVertexArray(array);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindVertexArray::enter(tracked, readable, observer, array)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, array);
+        call.publish()
+    });
     driver(array);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindVertexBuffer(
@@ -176,20 +231,32 @@ pub unsafe extern "C" fn glBindVertexBuffer(
     stride: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, isize, i32) = driver!(GL_BIND_VERTEX_BUFFER);
-    let Some(call) = Call::begin(GL_BIND_VERTEX_BUFFER) else {
-        return driver(bindingindex, buffer, offset, stride);
+    let Some(mut call) = Call::begin(GL_BIND_VERTEX_BUFFER) else {
+        return trackers::glBindVertexBuffer(bindingindex, buffer, offset, stride);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(bindingindex, buffer, offset, stride);
-    };
-    call.clear(16);
-    call.put(0, bindingindex);
-    call.put(4, buffer);
-    call.put(8, offset);
-    call.put(16, stride);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindVertexBuffer::enter(
+            tracked,
+            readable,
+            observer,
+            bindingindex,
+            buffer,
+            offset as i64,
+            stride,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, bindingindex);
+        call.put(4, buffer);
+        call.put(8, offset);
+        call.put(16, stride);
+        call.publish()
+    });
     driver(bindingindex, buffer, offset, stride);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBlendBarrier() {
@@ -409,7 +476,7 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE3D);
-    let Some(call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D) else {
+    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D) else {
         return driver(
             target,
             level,
@@ -422,8 +489,11 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
             data,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCompressedTexImage3D::enter(
+            tracked,
+            readable,
+            observer,
             target,
             level,
             internalformat,
@@ -432,21 +502,26 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
             depth,
             border,
             imageSize,
-            data,
-        );
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, border);
-    call.put(28, imageSize);
-    call.put(32, data);
-    let call = call.publish();
+            data as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, border);
+        call.put(28, imageSize);
+        call.put(32, data);
+        call.publish_observing(40, &reads)
+    });
     driver(target, level, internalformat, width, height, depth, border, imageSize, data);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCompressedTexSubImage3D(
@@ -475,30 +550,48 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
         i32,
         *const c_void,
     ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D);
-    let Some(call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D) else {
+    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D) else {
         return driver(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
-        );
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, zoffset);
-    call.put(20, width);
-    call.put(24, height);
-    call.put(28, depth);
-    call.put(32, format);
-    call.put(36, imageSize);
-    call.put(40, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCompressedTexSubImage3D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            zoffset,
+            width,
+            height,
+            depth,
+            format,
+            imageSize,
+            data as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, zoffset);
+        call.put(20, width);
+        call.put(24, height);
+        call.put(28, depth);
+        call.put(32, format);
+        call.put(36, imageSize);
+        call.put(40, data);
+        call.publish_observing(48, &reads)
+    });
     driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCopyBufferSubData(
@@ -510,20 +603,39 @@ pub unsafe extern "C" fn glCopyBufferSubData(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
         driver!(GL_COPY_BUFFER_SUB_DATA);
-    let Some(call) = Call::begin(GL_COPY_BUFFER_SUB_DATA) else {
-        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    let Some(mut call) = Call::begin(GL_COPY_BUFFER_SUB_DATA) else {
+        return trackers::glCopyBufferSubData(
+            readTarget,
+            writeTarget,
+            readOffset,
+            writeOffset,
+            size,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
-    };
-    call.put(0, readTarget);
-    call.put(4, writeTarget);
-    call.put(8, readOffset);
-    call.put(16, writeOffset);
-    call.put(24, size);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCopyBufferSubData::enter(
+            tracked,
+            readable,
+            observer,
+            readTarget,
+            writeTarget,
+            readOffset as i64,
+            writeOffset as i64,
+            size as i64,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.put(0, readTarget);
+        call.put(4, writeTarget);
+        call.put(8, readOffset);
+        call.put(16, writeOffset);
+        call.put(24, size);
+        call.publish()
+    });
     driver(readTarget, writeTarget, readOffset, writeOffset, size);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCopyImageSubData(
@@ -638,18 +750,42 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
     let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
         driver!(GL_CREATE_SHADER_PROGRAMV);
     let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV) else {
-        return driver(r#type, count, strings);
+        return trackers::glCreateShaderProgramv(r#type, count, strings);
     };
     let mut reads = [observe::strings(count as i64, strings, core::ptr::null())];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
-        return driver(r#type, count, strings);
-    };
-    call.put(0, r#type);
-    call.put(4, count);
-    call.put(8, strings);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
+        call.put(0, r#type);
+        call.put(4, count);
+        call.put(8, strings);
+        call.publish_observing(16, &reads)
+    });
     let result = driver(r#type, count, strings);
-    call.leave(GL_CREATE_SHADER_PROGRAMV, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glCreateShaderProgramv::leave(
+                tracked,
+                readable,
+                observer,
+                r#type,
+                count,
+                strings as u64,
+                result,
+            )
+        });
+        call.leave(GL_CREATE_SHADER_PROGRAMV, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glCreateShaderProgramv::leave(
+                tracked,
+                readable,
+                observer,
+                r#type,
+                count,
+                strings as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -728,83 +864,123 @@ pub unsafe extern "C" fn glDebugMessageInsert(
 
 pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES);
-    let Some(call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES) else { return driver(n, pipelines) };
-    let mut reads = [observe::array(pipelines, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, pipelines);
+    let Some(mut call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES) else {
+        return trackers::glDeleteProgramPipelines(n, pipelines);
     };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, pipelines);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteProgramPipelines::enter(tracked, readable, observer, n, pipelines as u64)
+    });
+    let mut reads = [observe::array(pipelines, n as i64, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, pipelines);
+        call.publish_observing(16, &reads)
+    });
     driver(n, pipelines);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES);
-    let Some(call) = Call::begin(GL_DELETE_QUERIES) else { return driver(n, ids) };
+    let Some(mut call) = Call::begin(GL_DELETE_QUERIES) else {
+        return trackers::glDeleteQueries(n, ids);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteQueries::enter(tracked, readable, observer, n, ids as u64)
+    });
     let mut reads = [observe::array(ids, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, ids) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, ids);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, ids);
+        call.publish_observing(16, &reads)
+    });
     driver(n, ids);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_SAMPLERS);
-    let Some(call) = Call::begin(GL_DELETE_SAMPLERS) else { return driver(count, samplers) };
-    let mut reads = [observe::array(samplers, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(count, samplers);
+    let Some(mut call) = Call::begin(GL_DELETE_SAMPLERS) else {
+        return trackers::glDeleteSamplers(count, samplers);
     };
-    call.clear(0);
-    call.put(0, count);
-    call.put(8, samplers);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteSamplers::enter(tracked, readable, observer, count, samplers as u64)
+    });
+    let mut reads = [observe::array(samplers, count as i64, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, count);
+        call.put(8, samplers);
+        call.publish_observing(16, &reads)
+    });
     driver(count, samplers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
     let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC);
-    let Some(call) = Call::begin(GL_DELETE_SYNC) else { return driver(sync) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(sync) };
-    call.put(0, sync);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DELETE_SYNC) else { return trackers::glDeleteSync(sync) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteSync::enter(tracked, readable, observer, sync as u64)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, sync);
+        call.publish()
+    });
     driver(sync);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TRANSFORM_FEEDBACKS);
-    let Some(call) = Call::begin(GL_DELETE_TRANSFORM_FEEDBACKS) else { return driver(n, ids) };
+    let Some(mut call) = Call::begin(GL_DELETE_TRANSFORM_FEEDBACKS) else {
+        return trackers::glDeleteTransformFeedbacks(n, ids);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteTransformFeedbacks::enter(tracked, readable, observer, n, ids as u64)
+    });
     let mut reads = [observe::array(ids, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, ids) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, ids);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, ids);
+        call.publish_observing(16, &reads)
+    });
     driver(n, ids);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS);
-    let Some(call) = Call::begin(GL_DELETE_VERTEX_ARRAYS) else { return driver(n, arrays) };
-    let mut reads = [observe::array(arrays, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, arrays);
+    let Some(mut call) = Call::begin(GL_DELETE_VERTEX_ARRAYS) else {
+        return trackers::glDeleteVertexArrays(n, arrays);
     };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, arrays);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteVertexArrays::enter(tracked, readable, observer, n, arrays as u64)
+    });
+    let mut reads = [observe::array(arrays, n as i64, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, arrays);
+        call.publish_observing(16, &reads)
+    });
     driver(n, arrays);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
@@ -868,19 +1044,32 @@ pub unsafe extern "C" fn glDrawArraysInstanced(
     instancecount: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED);
-    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED) else {
         return driver(mode, first, count, instancecount);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(mode, first, count, instancecount);
-    };
-    call.put(0, mode);
-    call.put(4, first);
-    call.put(8, count);
-    call.put(12, instancecount);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawArraysInstanced::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            first,
+            count,
+            instancecount,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, mode);
+        call.put(4, first);
+        call.put(8, count);
+        call.put(12, instancecount);
+        call.publish_observing(16, &reads)
+    });
     driver(mode, first, count, instancecount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawBuffers(n: i32, bufs: *const u32) {
@@ -905,22 +1094,36 @@ pub unsafe extern "C" fn glDrawElementsBaseVertex(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_BASE_VERTEX);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX) else {
         return driver(mode, count, r#type, indices, basevertex);
     };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(mode, count, r#type, indices, basevertex);
-    };
-    call.clear(8);
-    call.clear(24);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, basevertex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsBaseVertex::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            basevertex,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(8);
+        call.clear(24);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, basevertex);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, r#type: u32, indirect: *const c_void) {
@@ -946,22 +1149,36 @@ pub unsafe extern "C" fn glDrawElementsInstanced(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED) else {
         return driver(mode, count, r#type, indices, instancecount);
     };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(mode, count, r#type, indices, instancecount);
-    };
-    call.clear(8);
-    call.clear(24);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, instancecount);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsInstanced::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            instancecount,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(8);
+        call.clear(24);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, instancecount);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, instancecount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsInstancedBaseVertex(
@@ -974,22 +1191,37 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertex(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(mode, count, r#type, indices, instancecount, basevertex);
-    };
-    call.clear(8);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, instancecount);
-    call.put(28, basevertex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsInstancedBaseVertex::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            instancecount,
+            basevertex,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, instancecount);
+        call.put(28, basevertex);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, instancecount, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawRangeElements(
@@ -1002,22 +1234,37 @@ pub unsafe extern "C" fn glDrawRangeElements(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void) =
         driver!(GL_DRAW_RANGE_ELEMENTS);
-    let Some(call) = Call::begin(GL_DRAW_RANGE_ELEMENTS) else {
+    let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS) else {
         return driver(mode, start, end, count, r#type, indices);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(mode, start, end, count, r#type, indices);
-    };
-    call.clear(16);
-    call.put(0, mode);
-    call.put(4, start);
-    call.put(8, end);
-    call.put(12, count);
-    call.put(16, r#type);
-    call.put(24, indices);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawRangeElements::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            start,
+            end,
+            count,
+            r#type,
+            indices as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, mode);
+        call.put(4, start);
+        call.put(8, end);
+        call.put(12, count);
+        call.put(16, r#type);
+        call.put(24, indices);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, start, end, count, r#type, indices);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
@@ -1031,24 +1278,40 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX);
-    let Some(call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX) else {
+    let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX) else {
         return driver(mode, start, end, count, r#type, indices, basevertex);
     };
-    let Some(call) = call.reserve(EFFECT, 36) else {
-        return driver(mode, start, end, count, r#type, indices, basevertex);
-    };
-    call.clear(16);
-    call.clear(32);
-    call.put(0, mode);
-    call.put(4, start);
-    call.put(8, end);
-    call.put(12, count);
-    call.put(16, r#type);
-    call.put(24, indices);
-    call.put(32, basevertex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawRangeElementsBaseVertex::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            start,
+            end,
+            count,
+            r#type,
+            indices as u64,
+            basevertex,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
+        call.clear(16);
+        call.clear(32);
+        call.put(0, mode);
+        call.put(4, start);
+        call.put(8, end);
+        call.put(12, count);
+        call.put(16, r#type);
+        call.put(24, indices);
+        call.put(32, basevertex);
+        call.publish_observing(40, &reads)
+    });
     driver(mode, start, end, count, r#type, indices, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
@@ -1084,29 +1347,69 @@ pub unsafe extern "C" fn glEndTransformFeedback() {
 
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC);
-    let Some(call) = Call::begin(GL_FENCE_SYNC) else { return driver(condition, flags) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(condition, flags) };
-    call.put(0, condition);
-    call.put(4, flags);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_FENCE_SYNC) else {
+        return trackers::glFenceSync(condition, flags);
+    };
+    let call = call.reserve(LEAVES, 8).map(|call| {
+        call.put(0, condition);
+        call.put(4, flags);
+        call.publish()
+    });
     let result = driver(condition, flags);
-    call.leave(GL_FENCE_SYNC, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glFenceSync::leave(
+                tracked,
+                readable,
+                observer,
+                condition,
+                flags,
+                result as u64,
+            )
+        });
+        call.leave(GL_FENCE_SYNC, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glFenceSync::leave(
+                tracked,
+                readable,
+                observer,
+                condition,
+                flags,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
 pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, length: isize) {
     let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE);
-    let Some(call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE) else {
+    let Some(mut call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE) else {
         return driver(target, offset, length);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(target, offset, length) };
-    call.clear(0);
-    call.put(0, target);
-    call.put(8, offset);
-    call.put(16, length);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glFlushMappedBufferRange::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            length as i64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.put(8, offset);
+        call.put(16, length);
+        call.publish_observing(24, &reads)
+    });
     driver(target, offset, length);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glFramebufferParameteri(target: u32, pname: u32, param: i32) {
@@ -1174,67 +1477,125 @@ pub unsafe extern "C" fn glFramebufferTextureLayer(
 
 pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES);
-    let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES) else { return driver(n, pipelines) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, pipelines) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, pipelines);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES) else {
+        return trackers::glGenProgramPipelines(n, pipelines);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, pipelines);
+        call.publish()
+    });
     driver(n, pipelines);
-    let mut writes = [observe::array(pipelines, n as i64, 4)];
-    call.leave(GL_GEN_PROGRAM_PIPELINES, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenProgramPipelines::leave(tracked, readable, observer, n, pipelines as u64)
+        });
+        let mut writes = [observe::array(pipelines, n as i64, 4)];
+        call.leave(GL_GEN_PROGRAM_PIPELINES, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenProgramPipelines::leave(tracked, readable, observer, n, pipelines as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES);
-    let Some(call) = Call::begin(GL_GEN_QUERIES) else { return driver(n, ids) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, ids) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, ids);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_QUERIES) else { return trackers::glGenQueries(n, ids) };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, ids);
+        call.publish()
+    });
     driver(n, ids);
-    let mut writes = [observe::array(ids, n as i64, 4)];
-    call.leave(GL_GEN_QUERIES, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenQueries::leave(tracked, readable, observer, n, ids as u64)
+        });
+        let mut writes = [observe::array(ids, n as i64, 4)];
+        call.leave(GL_GEN_QUERIES, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenQueries::leave(tracked, readable, observer, n, ids as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_SAMPLERS);
-    let Some(call) = Call::begin(GL_GEN_SAMPLERS) else { return driver(count, samplers) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(count, samplers) };
-    call.clear(0);
-    call.put(0, count);
-    call.put(8, samplers);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_SAMPLERS) else {
+        return trackers::glGenSamplers(count, samplers);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, count);
+        call.put(8, samplers);
+        call.publish()
+    });
     driver(count, samplers);
-    let mut writes = [observe::array(samplers, count as i64, 4)];
-    call.leave(GL_GEN_SAMPLERS, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenSamplers::leave(tracked, readable, observer, count, samplers as u64)
+        });
+        let mut writes = [observe::array(samplers, count as i64, 4)];
+        call.leave(GL_GEN_SAMPLERS, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenSamplers::leave(tracked, readable, observer, count, samplers as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TRANSFORM_FEEDBACKS);
-    let Some(call) = Call::begin(GL_GEN_TRANSFORM_FEEDBACKS) else { return driver(n, ids) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, ids) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, ids);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_TRANSFORM_FEEDBACKS) else {
+        return trackers::glGenTransformFeedbacks(n, ids);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, ids);
+        call.publish()
+    });
     driver(n, ids);
-    let mut writes = [observe::array(ids, n as i64, 4)];
-    call.leave(GL_GEN_TRANSFORM_FEEDBACKS, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenTransformFeedbacks::leave(tracked, readable, observer, n, ids as u64)
+        });
+        let mut writes = [observe::array(ids, n as i64, 4)];
+        call.leave(GL_GEN_TRANSFORM_FEEDBACKS, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenTransformFeedbacks::leave(tracked, readable, observer, n, ids as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS);
-    let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS) else { return driver(n, arrays) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, arrays) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, arrays);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS) else {
+        return trackers::glGenVertexArrays(n, arrays);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, arrays);
+        call.publish()
+    });
     driver(n, arrays);
-    let mut writes = [observe::array(arrays, n as i64, 4)];
-    call.leave(GL_GEN_VERTEX_ARRAYS, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenVertexArrays::leave(tracked, readable, observer, n, arrays as u64)
+        });
+        let mut writes = [observe::array(arrays, n as i64, 4)];
+        call.leave(GL_GEN_VERTEX_ARRAYS, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenVertexArrays::leave(tracked, readable, observer, n, arrays as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGetActiveUniformBlockName(
@@ -1274,20 +1635,44 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         driver!(GL_GET_ACTIVE_UNIFORM_BLOCKIV);
     let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM_BLOCKIV) else {
-        return driver(program, uniformBlockIndex, pname, params);
+        return trackers::glGetActiveUniformBlockiv(program, uniformBlockIndex, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(program, uniformBlockIndex, pname, params);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, uniformBlockIndex);
-    call.put(8, pname);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, uniformBlockIndex);
+        call.put(8, pname);
+        call.put(16, params);
+        call.publish()
+    });
     driver(program, uniformBlockIndex, pname, params);
-    let mut writes = [observe::array(params, sizes::uniform_block(pname), 4)];
-    call.leave(GL_GET_ACTIVE_UNIFORM_BLOCKIV, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetActiveUniformBlockiv::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                uniformBlockIndex,
+                pname,
+                params as u64,
+            )
+        });
+        let mut writes = [observe::array(params, sizes::uniform_block(pname), 4)];
+        call.leave(GL_GET_ACTIVE_UNIFORM_BLOCKIV, 0, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetActiveUniformBlockiv::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                uniformBlockIndex,
+                pname,
+                params as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGetActiveUniformsiv(
@@ -1357,13 +1742,26 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
     let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetBufferPointerv::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_BUFFER_POINTERV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetDebugMessageLog(
@@ -1389,20 +1787,37 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
     let Some(call) = Call::begin(GL_GET_DEBUG_MESSAGE_LOG) else {
         return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 56) else {
-        return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    };
-    call.put(0, count);
-    call.put(4, bufSize);
-    call.put(8, sources);
-    call.put(16, types);
-    call.put(24, ids);
-    call.put(32, severities);
-    call.put(40, lengths);
-    call.put(48, messageLog);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 56).map(|call| {
+        call.put(0, count);
+        call.put(4, bufSize);
+        call.put(8, sources);
+        call.put(16, types);
+        call.put(24, ids);
+        call.put(32, severities);
+        call.put(40, lengths);
+        call.put(48, messageLog);
+        call.publish()
+    });
     let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    call.leave(GL_GET_DEBUG_MESSAGE_LOG, 0, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetDebugMessageLog::leave(
+                tracked,
+                readable,
+                observer,
+                count,
+                bufSize,
+                sources as u64,
+                types as u64,
+                ids as u64,
+                severities as u64,
+                lengths as u64,
+                messageLog as u64,
+                result,
+            )
+        });
+        call.leave(GL_GET_DEBUG_MESSAGE_LOG, 0, result, &mut []);
+    }
     result
 }
 
@@ -1465,15 +1880,27 @@ pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i
 
 pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
     let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V);
-    let Some(call) = Call::begin(GL_GET_INTEGER64V) else { return driver(pname, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
-    call.clear(0);
-    call.put(0, pname);
-    call.put(8, data);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GET_INTEGER64V) else {
+        return trackers::glGetInteger64v(pname, data);
+    };
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, pname);
+        call.put(8, data);
+        call.publish()
+    });
     driver(pname, data);
-    let mut writes = [observe::array(data, sizes::state(pname), 8)];
-    call.leave(GL_GET_INTEGER64V, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetInteger64v::leave(tracked, readable, observer, pname, data as u64)
+        });
+        let mut writes = [observe::array(data, sizes::state(pname), 8)];
+        call.leave(GL_GET_INTEGER64V, 0, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetInteger64v::leave(tracked, readable, observer, pname, data as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32) {
@@ -1499,19 +1926,45 @@ pub unsafe extern "C" fn glGetInternalformativ(
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) =
         driver!(GL_GET_INTERNALFORMATIV);
     let Some(call) = Call::begin(GL_GET_INTERNALFORMATIV) else {
-        return driver(target, internalformat, pname, count, params);
+        return trackers::glGetInternalformativ(target, internalformat, pname, count, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(target, internalformat, pname, count, params);
-    };
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, pname);
-    call.put(12, count);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.put(0, target);
+        call.put(4, internalformat);
+        call.put(8, pname);
+        call.put(12, count);
+        call.put(16, params);
+        call.publish()
+    });
     driver(target, internalformat, pname, count, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetInternalformativ::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                internalformat,
+                pname,
+                count,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_INTERNALFORMATIV, 0, (), &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetInternalformativ::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                internalformat,
+                pname,
+                count,
+                params as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f32) {
@@ -1725,18 +2178,42 @@ pub unsafe extern "C" fn glGetProgramResourceLocation(
     let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> i32 =
         driver!(GL_GET_PROGRAM_RESOURCE_LOCATION);
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_LOCATION) else {
-        return driver(program, programInterface, name);
+        return trackers::glGetProgramResourceLocation(program, programInterface, name);
     };
     let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(program, programInterface, name);
-    };
-    call.put(0, program);
-    call.put(4, programInterface);
-    call.put(8, name);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads).map(|call| {
+        call.put(0, program);
+        call.put(4, programInterface);
+        call.put(8, name);
+        call.publish_observing(16, &reads)
+    });
     let result = driver(program, programInterface, name);
-    call.leave(GL_GET_PROGRAM_RESOURCE_LOCATION, 0, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetProgramResourceLocation::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                programInterface,
+                name as u64,
+                result,
+            )
+        });
+        call.leave(GL_GET_PROGRAM_RESOURCE_LOCATION, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetProgramResourceLocation::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                programInterface,
+                name as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -1843,13 +2320,26 @@ pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, para
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(sampler, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetSamplerParameterIiv::leave(
+                tracked,
+                readable,
+                observer,
+                sampler,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_SAMPLER_PARAMETER_IIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, params: *mut u32) {
@@ -1857,13 +2347,26 @@ pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, par
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(sampler, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetSamplerParameterIuiv::leave(
+                tracked,
+                readable,
+                observer,
+                sampler,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_SAMPLER_PARAMETER_IUIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, params: *mut f32) {
@@ -1871,13 +2374,26 @@ pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, param
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERFV) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(sampler, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetSamplerParameterfv::leave(
+                tracked,
+                readable,
+                observer,
+                sampler,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_SAMPLER_PARAMETERFV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, params: *mut i32) {
@@ -1885,13 +2401,26 @@ pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, param
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERIV) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(sampler, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetSamplerParameteriv::leave(
+                tracked,
+                readable,
+                observer,
+                sampler,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_SAMPLER_PARAMETERIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
@@ -1995,13 +2524,26 @@ pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameterIiv::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETER_IIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: *mut u32) {
@@ -2009,13 +2551,26 @@ pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: 
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameterIuiv::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETER_IUIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetTransformFeedbackVarying(
@@ -2106,13 +2661,26 @@ pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *m
     let Some(call) = Call::begin(GL_GET_UNIFORMUIV) else {
         return driver(program, location, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, params) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, params);
+        call.publish()
+    });
     driver(program, location, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetUniformuiv::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_UNIFORMUIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetVertexAttribIiv(index: u32, pname: u32, params: *mut i32) {
@@ -2155,17 +2723,29 @@ pub unsafe extern "C" fn glGetnUniformfv(
     let Some(call) = Call::begin(GL_GETN_UNIFORMFV) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, bufSize, params);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, bufSize);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, bufSize);
+        call.put(16, params);
+        call.publish()
+    });
     driver(program, location, bufSize, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetnUniformfv::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                bufSize,
+                params as u64,
+            )
+        });
+        call.leave(GL_GETN_UNIFORMFV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetnUniformiv(
@@ -2178,17 +2758,29 @@ pub unsafe extern "C" fn glGetnUniformiv(
     let Some(call) = Call::begin(GL_GETN_UNIFORMIV) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, bufSize, params);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, bufSize);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, bufSize);
+        call.put(16, params);
+        call.publish()
+    });
     driver(program, location, bufSize, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetnUniformiv::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                bufSize,
+                params as u64,
+            )
+        });
+        call.leave(GL_GETN_UNIFORMIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetnUniformuiv(
@@ -2201,17 +2793,29 @@ pub unsafe extern "C" fn glGetnUniformuiv(
     let Some(call) = Call::begin(GL_GETN_UNIFORMUIV) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, bufSize, params);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, bufSize);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, bufSize);
+        call.put(16, params);
+        call.publish()
+    });
     driver(program, location, bufSize, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetnUniformuiv::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                bufSize,
+                params as u64,
+            )
+        });
+        call.leave(GL_GETN_UNIFORMUIV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glInvalidateFramebuffer(
@@ -2220,18 +2824,30 @@ pub unsafe extern "C" fn glInvalidateFramebuffer(
     attachments: *const u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const u32) = driver!(GL_INVALIDATE_FRAMEBUFFER);
-    let Some(call) = Call::begin(GL_INVALIDATE_FRAMEBUFFER) else {
+    let Some(mut call) = Call::begin(GL_INVALIDATE_FRAMEBUFFER) else {
         return driver(target, numAttachments, attachments);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(target, numAttachments, attachments);
-    };
-    call.put(0, target);
-    call.put(4, numAttachments);
-    call.put(8, attachments);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glInvalidateFramebuffer::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            numAttachments,
+            attachments as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, numAttachments);
+        call.put(8, attachments);
+        call.publish_observing(16, &reads)
+    });
     driver(target, numAttachments, attachments);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glInvalidateSubFramebuffer(
@@ -2245,22 +2861,38 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32) =
         driver!(GL_INVALIDATE_SUB_FRAMEBUFFER);
-    let Some(call) = Call::begin(GL_INVALIDATE_SUB_FRAMEBUFFER) else {
+    let Some(mut call) = Call::begin(GL_INVALIDATE_SUB_FRAMEBUFFER) else {
         return driver(target, numAttachments, attachments, x, y, width, height);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, numAttachments, attachments, x, y, width, height);
-    };
-    call.put(0, target);
-    call.put(4, numAttachments);
-    call.put(8, attachments);
-    call.put(16, x);
-    call.put(20, y);
-    call.put(24, width);
-    call.put(28, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glInvalidateSubFramebuffer::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            numAttachments,
+            attachments as u64,
+            x,
+            y,
+            width,
+            height,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, numAttachments);
+        call.put(8, attachments);
+        call.put(16, x);
+        call.put(20, y);
+        call.put(24, width);
+        call.put(28, height);
+        call.publish_observing(32, &reads)
+    });
     driver(target, numAttachments, attachments, x, y, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glIsEnabledi(target: u32, index: u32) -> u8 {
@@ -2355,20 +2987,46 @@ pub unsafe extern "C" fn glMapBufferRange(
     let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
         driver!(GL_MAP_BUFFER_RANGE);
     let Some(call) = Call::begin(GL_MAP_BUFFER_RANGE) else {
-        return driver(target, offset, length, access);
+        return trackers::glMapBufferRange(target, offset, length, access);
     };
-    let Some(call) = call.reserve(LEAVES, 28) else {
-        return driver(target, offset, length, access);
-    };
-    call.clear(0);
-    call.clear(24);
-    call.put(0, target);
-    call.put(8, offset);
-    call.put(16, length);
-    call.put(24, access);
-    let call = call.publish();
+    let call = call.reserve(LEAVES, 28).map(|call| {
+        call.clear(0);
+        call.clear(24);
+        call.put(0, target);
+        call.put(8, offset);
+        call.put(16, length);
+        call.put(24, access);
+        call.publish()
+    });
     let result = driver(target, offset, length, access);
-    call.leave(GL_MAP_BUFFER_RANGE, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glMapBufferRange::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                offset as i64,
+                length as i64,
+                access,
+                result as u64,
+            )
+        });
+        call.leave(GL_MAP_BUFFER_RANGE, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glMapBufferRange::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                offset as i64,
+                length as i64,
+                access,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -2521,21 +3179,33 @@ pub unsafe extern "C" fn glProgramBinary(
     length: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY);
-    let Some(call) = Call::begin(GL_PROGRAM_BINARY) else {
-        return driver(program, binaryFormat, binary, length);
+    let Some(mut call) = Call::begin(GL_PROGRAM_BINARY) else {
+        return trackers::glProgramBinary(program, binaryFormat, binary, length);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glProgramBinary::enter(
+            tracked,
+            readable,
+            observer,
+            program,
+            binaryFormat,
+            binary as u64,
+            length,
+        )
+    });
     let mut reads = [observe::array(binary, length as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 20, &mut reads) else {
-        return driver(program, binaryFormat, binary, length);
-    };
-    call.clear(16);
-    call.put(0, program);
-    call.put(4, binaryFormat);
-    call.put(8, binary);
-    call.put(16, length);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, program);
+        call.put(4, binaryFormat);
+        call.put(8, binary);
+        call.put(16, length);
+        call.publish_observing(24, &reads)
+    });
     driver(program, binaryFormat, binary, length);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i32) {
@@ -3372,24 +4042,71 @@ pub unsafe extern "C" fn glReadnPixels(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
         driver!(GL_READN_PIXELS);
-    let Some(call) = Call::begin(GL_READN_PIXELS) else {
-        return driver(x, y, width, height, format, r#type, bufSize, data);
+    let Some(mut call) = Call::begin(GL_READN_PIXELS) else {
+        return trackers::glReadnPixels(x, y, width, height, format, r#type, bufSize, data);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(x, y, width, height, format, r#type, bufSize, data);
-    };
-    call.clear(24);
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, width);
-    call.put(12, height);
-    call.put(16, format);
-    call.put(20, r#type);
-    call.put(24, bufSize);
-    call.put(32, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glReadnPixels::enter(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            bufSize,
+            data as u64,
+        )
+    });
+    let call = call.reserve(EFFECT | LEAVES, 40).map(|call| {
+        call.clear(24);
+        call.put(0, x);
+        call.put(4, y);
+        call.put(8, width);
+        call.put(12, height);
+        call.put(16, format);
+        call.put(20, r#type);
+        call.put(24, bufSize);
+        call.put(32, data);
+        call.publish()
+    });
     driver(x, y, width, height, format, r#type, bufSize, data);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glReadnPixels::leave(
+                tracked,
+                readable,
+                observer,
+                x,
+                y,
+                width,
+                height,
+                format,
+                r#type,
+                bufSize,
+                data as u64,
+            )
+        });
+        call.leave(GL_READN_PIXELS, 0, (), &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glReadnPixels::leave(
+                tracked,
+                readable,
+                observer,
+                x,
+                y,
+                width,
+                height,
+                format,
+                r#type,
+                bufSize,
+                data as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisample(
@@ -3440,30 +4157,58 @@ pub unsafe extern "C" fn glSampleMaski(maskNumber: u32, mask: u32) {
 
 pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETER_IIV);
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV) else {
+    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IIV) else {
         return driver(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSamplerParameterIiv::enter(
+            tracked,
+            readable,
+            observer,
+            sampler,
+            pname,
+            param as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, param);
+        call.publish_observing(16, &reads)
+    });
     driver(sampler, pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_SAMPLER_PARAMETER_IUIV);
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV) else {
+    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV) else {
         return driver(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSamplerParameterIuiv::enter(
+            tracked,
+            readable,
+            observer,
+            sampler,
+            pname,
+            param as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, param);
+        call.publish_observing(16, &reads)
+    });
     driver(sampler, pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f32) {
@@ -3483,16 +4228,30 @@ pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f3
 
 pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *const f32) {
     let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_SAMPLER_PARAMETERFV);
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETERFV) else {
+    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETERFV) else {
         return driver(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSamplerParameterfv::enter(
+            tracked,
+            readable,
+            observer,
+            sampler,
+            pname,
+            param as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, param);
+        call.publish_observing(16, &reads)
+    });
     driver(sampler, pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i32) {
@@ -3512,33 +4271,51 @@ pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i3
 
 pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETERIV);
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETERIV) else {
+    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETERIV) else {
         return driver(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSamplerParameteriv::enter(
+            tracked,
+            readable,
+            observer,
+            sampler,
+            pname,
+            param as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, param);
+        call.publish_observing(16, &reads)
+    });
     driver(sampler, pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER);
-    let Some(call) = Call::begin(GL_TEX_BUFFER) else {
-        return driver(target, internalformat, buffer);
+    let Some(mut call) = Call::begin(GL_TEX_BUFFER) else {
+        return trackers::glTexBuffer(target, internalformat, buffer);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else {
-        return driver(target, internalformat, buffer);
-    };
-    call.clear(8);
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, buffer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexBuffer::enter(tracked, readable, observer, target, internalformat, buffer)
+    });
+    let call = call.reserve(EFFECT, 12).map(|call| {
+        call.clear(8);
+        call.put(0, target);
+        call.put(4, internalformat);
+        call.put(8, buffer);
+        call.publish()
+    });
     driver(target, internalformat, buffer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexBufferRange(
@@ -3549,21 +4326,34 @@ pub unsafe extern "C" fn glTexBufferRange(
     size: isize,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_TEX_BUFFER_RANGE);
-    let Some(call) = Call::begin(GL_TEX_BUFFER_RANGE) else {
-        return driver(target, internalformat, buffer, offset, size);
+    let Some(mut call) = Call::begin(GL_TEX_BUFFER_RANGE) else {
+        return trackers::glTexBufferRange(target, internalformat, buffer, offset, size);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, internalformat, buffer, offset, size);
-    };
-    call.clear(8);
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, buffer);
-    call.put(16, offset);
-    call.put(24, size);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexBufferRange::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            buffer,
+            offset as i64,
+            size as i64,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.clear(8);
+        call.put(0, target);
+        call.put(4, internalformat);
+        call.put(8, buffer);
+        call.put(16, offset);
+        call.put(24, size);
+        call.publish()
+    });
     driver(target, internalformat, buffer, offset, size);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexImage3D(
@@ -3580,7 +4370,7 @@ pub unsafe extern "C" fn glTexImage3D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE3D);
-    let Some(call) = Call::begin(GL_TEX_IMAGE3D) else {
+    let Some(mut call) = Call::begin(GL_TEX_IMAGE3D) else {
         return driver(
             target,
             level,
@@ -3594,8 +4384,11 @@ pub unsafe extern "C" fn glTexImage3D(
             pixels,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexImage3D::enter(
+            tracked,
+            readable,
+            observer,
             target,
             level,
             internalformat,
@@ -3605,51 +4398,84 @@ pub unsafe extern "C" fn glTexImage3D(
             border,
             format,
             r#type,
-            pixels,
-        );
-    };
-    call.clear(32);
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, border);
-    call.put(28, format);
-    call.put(32, r#type);
-    call.put(40, pixels);
-    let call = call.publish();
+            pixels as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.clear(32);
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, border);
+        call.put(28, format);
+        call.put(32, r#type);
+        call.put(40, pixels);
+        call.publish_observing(48, &reads)
+    });
     driver(target, level, internalformat, width, height, depth, border, format, r#type, pixels);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETER_IIV);
-    let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV) else {
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IIV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameterIiv::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            pname,
+            params as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_TEX_PARAMETER_IUIV);
-    let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV) else {
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IUIV) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameterIuiv::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            pname,
+            params as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorage2D(
@@ -3787,30 +4613,48 @@ pub unsafe extern "C" fn glTexSubImage3D(
         u32,
         *const c_void,
     ) = driver!(GL_TEX_SUB_IMAGE3D);
-    let Some(call) = Call::begin(GL_TEX_SUB_IMAGE3D) else {
+    let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE3D) else {
         return driver(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
-        );
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, zoffset);
-    call.put(20, width);
-    call.put(24, height);
-    call.put(28, depth);
-    call.put(32, format);
-    call.put(36, r#type);
-    call.put(40, pixels);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexSubImage3D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            zoffset,
+            width,
+            height,
+            depth,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, zoffset);
+        call.put(20, width);
+        call.put(24, height);
+        call.put(28, depth);
+        call.put(32, format);
+        call.put(36, r#type);
+        call.put(40, pixels);
+        call.publish_observing(48, &reads)
+    });
     driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTransformFeedbackVaryings(
@@ -4117,13 +4961,22 @@ pub unsafe extern "C" fn glUniformMatrix4x3fv(
 
 pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER);
-    let Some(call) = Call::begin(GL_UNMAP_BUFFER) else { return driver(target) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
-    call.clear(0);
-    call.put(0, target);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_UNMAP_BUFFER) else {
+        return trackers::glUnmapBuffer(target);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glUnmapBuffer::enter(tracked, readable, observer, target)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.publish_observing(8, &reads)
+    });
     let result = driver(target);
-    call.leave(GL_UNMAP_BUFFER, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(GL_UNMAP_BUFFER, 0, result, &mut []);
+    }
     result
 }
 
@@ -4155,26 +5008,46 @@ pub unsafe extern "C" fn glValidateProgramPipeline(pipeline: u32) {
 
 pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_BINDING);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_BINDING) else {
-        return driver(attribindex, bindingindex);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_BINDING) else {
+        return trackers::glVertexAttribBinding(attribindex, bindingindex);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(attribindex, bindingindex) };
-    call.put(0, attribindex);
-    call.put(4, bindingindex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribBinding::enter(
+            tracked,
+            readable,
+            observer,
+            attribindex,
+            bindingindex,
+        )
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, attribindex);
+        call.put(4, bindingindex);
+        call.publish()
+    });
     driver(attribindex, bindingindex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR) else { return driver(index, divisor) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, divisor) };
-    call.put(0, index);
-    call.put(4, divisor);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR) else {
+        return trackers::glVertexAttribDivisor(index, divisor);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribDivisor::enter(tracked, readable, observer, index, divisor)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, index);
+        call.put(4, divisor);
+        call.publish()
+    });
     driver(index, divisor);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribFormat(
@@ -4185,22 +5058,41 @@ pub unsafe extern "C" fn glVertexAttribFormat(
     relativeoffset: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u8, u32) = driver!(GL_VERTEX_ATTRIB_FORMAT);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_FORMAT) else {
-        return driver(attribindex, size, r#type, normalized, relativeoffset);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_FORMAT) else {
+        return trackers::glVertexAttribFormat(
+            attribindex,
+            size,
+            r#type,
+            normalized,
+            relativeoffset,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(attribindex, size, r#type, normalized, relativeoffset);
-    };
-    call.clear(8);
-    call.clear(16);
-    call.put(0, attribindex);
-    call.put(4, size);
-    call.put(8, r#type);
-    call.put(12, normalized);
-    call.put(16, relativeoffset);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribFormat::enter(
+            tracked,
+            readable,
+            observer,
+            attribindex,
+            size,
+            r#type,
+            normalized,
+            relativeoffset,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(8);
+        call.clear(16);
+        call.put(0, attribindex);
+        call.put(4, size);
+        call.put(8, r#type);
+        call.put(12, normalized);
+        call.put(16, relativeoffset);
+        call.publish()
+    });
     driver(attribindex, size, r#type, normalized, relativeoffset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32) {
@@ -4270,19 +5162,31 @@ pub unsafe extern "C" fn glVertexAttribIFormat(
     relativeoffset: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I_FORMAT);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I_FORMAT) else {
-        return driver(attribindex, size, r#type, relativeoffset);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I_FORMAT) else {
+        return trackers::glVertexAttribIFormat(attribindex, size, r#type, relativeoffset);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(attribindex, size, r#type, relativeoffset);
-    };
-    call.put(0, attribindex);
-    call.put(4, size);
-    call.put(8, r#type);
-    call.put(12, relativeoffset);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribIFormat::enter(
+            tracked,
+            readable,
+            observer,
+            attribindex,
+            size,
+            r#type,
+            relativeoffset,
+        )
+    });
+    let call = call.reserve(EFFECT, 16).map(|call| {
+        call.put(0, attribindex);
+        call.put(4, size);
+        call.put(8, r#type);
+        call.put(12, relativeoffset);
+        call.publish()
+    });
     driver(attribindex, size, r#type, relativeoffset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribIPointer(
@@ -4294,33 +5198,52 @@ pub unsafe extern "C" fn glVertexAttribIPointer(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) =
         driver!(GL_VERTEX_ATTRIB_I_POINTER);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I_POINTER) else {
-        return driver(index, size, r#type, stride, pointer);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I_POINTER) else {
+        return trackers::glVertexAttribIPointer(index, size, r#type, stride, pointer);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(index, size, r#type, stride, pointer);
-    };
-    call.put(0, index);
-    call.put(4, size);
-    call.put(8, r#type);
-    call.put(12, stride);
-    call.put(16, pointer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribIPointer::enter(
+            tracked,
+            readable,
+            observer,
+            index,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 24).map(|call| {
+        call.put(0, index);
+        call.put(4, size);
+        call.put(8, r#type);
+        call.put(12, stride);
+        call.put(16, pointer);
+        call.publish()
+    });
     driver(index, size, r#type, stride, pointer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_BINDING_DIVISOR);
-    let Some(call) = Call::begin(GL_VERTEX_BINDING_DIVISOR) else {
-        return driver(bindingindex, divisor);
+    let Some(mut call) = Call::begin(GL_VERTEX_BINDING_DIVISOR) else {
+        return trackers::glVertexBindingDivisor(bindingindex, divisor);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(bindingindex, divisor) };
-    call.put(0, bindingindex);
-    call.put(4, divisor);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexBindingDivisor::enter(tracked, readable, observer, bindingindex, divisor)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, bindingindex);
+        call.put(4, divisor);
+        call.publish()
+    });
     driver(bindingindex, divisor);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64) {

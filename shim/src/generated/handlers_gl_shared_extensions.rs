@@ -14,12 +14,16 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use gapii_protocol::atom::{EFFECT, LEAVES};
+use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
+use super::trackers;
 use crate::call::Call;
 use crate::driver::driver;
 use crate::observe;
+use crate::tracking;
+use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn glAcquireKeyedMutexWin32EXT(memory: u32, key: u64, timeout: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32, u64, u32) -> u8 =
@@ -41,15 +45,21 @@ pub unsafe extern "C" fn glAcquireKeyedMutexWin32EXT(memory: u32, key: u64, time
 
 pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM_EXT);
-    let Some(call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM_EXT) else {
-        return driver(pipeline, program);
+    let Some(mut call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM_EXT) else {
+        return trackers::glActiveShaderProgramEXT(pipeline, program);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pipeline, program) };
-    call.put(0, pipeline);
-    call.put(4, program);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glActiveShaderProgramEXT::enter(tracked, readable, observer, pipeline, program)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, pipeline);
+        call.put(4, program);
+        call.publish()
+    });
     driver(pipeline, program);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glAlphaFuncxOES(func: u32, r#ref: i32) {
@@ -65,13 +75,21 @@ pub unsafe extern "C" fn glAlphaFuncxOES(func: u32, r#ref: i32) {
 
 pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY_EXT);
-    let Some(call) = Call::begin(GL_BEGIN_QUERY_EXT) else { return driver(target, id) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, id) };
-    call.put(0, target);
-    call.put(4, id);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BEGIN_QUERY_EXT) else {
+        return trackers::glBeginQueryEXT(target, id);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBeginQueryEXT::enter(tracked, readable, observer, target, id)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, id);
+        call.publish()
+    });
     driver(target, id);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindFragDataLocationEXT(program: u32, color: u32, name: *const c_char) {
@@ -119,26 +137,40 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexedEXT(
 
 pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_FRAMEBUFFER_OES);
-    let Some(call) = Call::begin(GL_BIND_FRAMEBUFFER_OES) else {
-        return driver(target, framebuffer);
+    let Some(mut call) = Call::begin(GL_BIND_FRAMEBUFFER_OES) else {
+        return trackers::glBindFramebufferOES(target, framebuffer);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, framebuffer) };
-    call.put(0, target);
-    call.put(4, framebuffer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindFramebufferOES::enter(tracked, readable, observer, target, framebuffer)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, framebuffer);
+        call.publish()
+    });
     driver(target, framebuffer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE_EXT);
-    let Some(call) = Call::begin(GL_BIND_PROGRAM_PIPELINE_EXT) else { return driver(pipeline) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(pipeline) };
-    call.clear(0);
-    call.put(0, pipeline);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_PROGRAM_PIPELINE_EXT) else {
+        return trackers::glBindProgramPipelineEXT(pipeline);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindProgramPipelineEXT::enter(tracked, readable, observer, pipeline)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, pipeline);
+        call.publish()
+    });
     driver(pipeline);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
@@ -156,13 +188,21 @@ pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
 
 pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY_OES);
-    let Some(call) = Call::begin(GL_BIND_VERTEX_ARRAY_OES) else { return driver(array) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(array) };
-    call.clear(0);
-    call.put(0, array);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_VERTEX_ARRAY_OES) else {
+        return trackers::glBindVertexArrayOES(array);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindVertexArrayOES::enter(tracked, readable, observer, array)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, array);
+        call.publish()
+    });
     driver(array);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBlendBarrierKHR() {
@@ -440,19 +480,34 @@ pub unsafe extern "C" fn glBufferStorageEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) =
         driver!(GL_BUFFER_STORAGE_EXT);
-    let Some(call) = Call::begin(GL_BUFFER_STORAGE_EXT) else {
-        return driver(target, size, data, flags);
+    let Some(mut call) = Call::begin(GL_BUFFER_STORAGE_EXT) else {
+        return trackers::glBufferStorageEXT(target, size, data, flags);
     };
-    let Some(call) = call.reserve(EFFECT, 28) else { return driver(target, size, data, flags) };
-    call.clear(0);
-    call.clear(24);
-    call.put(0, target);
-    call.put(8, size);
-    call.put(16, data);
-    call.put(24, flags);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBufferStorageEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            size as i64,
+            data as u64,
+            flags,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(0);
+        call.clear(24);
+        call.put(0, target);
+        call.put(8, size);
+        call.put(16, data);
+        call.put(24, flags);
+        call.publish_observing(32, &reads)
+    });
     driver(target, size, data, flags);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBufferStorageExternalEXT(
@@ -464,39 +519,66 @@ pub unsafe extern "C" fn glBufferStorageExternalEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
         driver!(GL_BUFFER_STORAGE_EXTERNAL_EXT);
-    let Some(call) = Call::begin(GL_BUFFER_STORAGE_EXTERNAL_EXT) else {
-        return driver(target, offset, size, clientBuffer, flags);
+    let Some(mut call) = Call::begin(GL_BUFFER_STORAGE_EXTERNAL_EXT) else {
+        return trackers::glBufferStorageExternalEXT(target, offset, size, clientBuffer, flags);
     };
-    let Some(call) = call.reserve(EFFECT, 36) else {
-        return driver(target, offset, size, clientBuffer, flags);
-    };
-    call.clear(0);
-    call.clear(32);
-    call.put(0, target);
-    call.put(8, offset);
-    call.put(16, size);
-    call.put(24, clientBuffer);
-    call.put(32, flags);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBufferStorageExternalEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            size as i64,
+            clientBuffer as u64,
+            flags,
+        )
+    });
+    let call = call.reserve(EFFECT, 36).map(|call| {
+        call.clear(0);
+        call.clear(32);
+        call.put(0, target);
+        call.put(8, offset);
+        call.put(16, size);
+        call.put(24, clientBuffer);
+        call.put(32, flags);
+        call.publish()
+    });
     driver(target, offset, size, clientBuffer, flags);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory: u32, offset: u64) {
     let driver: unsafe extern "C" fn(u32, isize, u32, u64) = driver!(GL_BUFFER_STORAGE_MEM_EXT);
-    let Some(call) = Call::begin(GL_BUFFER_STORAGE_MEM_EXT) else {
-        return driver(target, size, memory, offset);
+    let Some(mut call) = Call::begin(GL_BUFFER_STORAGE_MEM_EXT) else {
+        return trackers::glBufferStorageMemEXT(target, size, memory, offset);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver(target, size, memory, offset) };
-    call.clear(0);
-    call.clear(16);
-    call.put(0, target);
-    call.put(8, size);
-    call.put(16, memory);
-    call.put(24, offset);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBufferStorageMemEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            size as i64,
+            memory,
+            offset,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.clear(0);
+        call.clear(16);
+        call.put(0, target);
+        call.put(8, size);
+        call.put(16, memory);
+        call.put(24, offset);
+        call.publish()
+    });
     driver(target, size, memory, offset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCheckFramebufferStatusOES(target: u32) -> u32 {
@@ -575,20 +657,34 @@ pub unsafe extern "C" fn glClearTexImageEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, u32, *const c_void) =
         driver!(GL_CLEAR_TEX_IMAGE_EXT);
-    let Some(call) = Call::begin(GL_CLEAR_TEX_IMAGE_EXT) else {
+    let Some(mut call) = Call::begin(GL_CLEAR_TEX_IMAGE_EXT) else {
         return driver(texture, level, format, r#type, data);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(texture, level, format, r#type, data);
-    };
-    call.put(0, texture);
-    call.put(4, level);
-    call.put(8, format);
-    call.put(12, r#type);
-    call.put(16, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glClearTexImageEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            level,
+            format,
+            r#type,
+            data as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.put(0, texture);
+        call.put(4, level);
+        call.put(8, format);
+        call.put(12, r#type);
+        call.put(16, data);
+        call.publish_observing(24, &reads)
+    });
     driver(texture, level, format, r#type, data);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glClearTexSubImageEXT(
@@ -617,30 +713,48 @@ pub unsafe extern "C" fn glClearTexSubImageEXT(
         u32,
         *const c_void,
     ) = driver!(GL_CLEAR_TEX_SUB_IMAGE_EXT);
-    let Some(call) = Call::begin(GL_CLEAR_TEX_SUB_IMAGE_EXT) else {
+    let Some(mut call) = Call::begin(GL_CLEAR_TEX_SUB_IMAGE_EXT) else {
         return driver(
             texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(
-            texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data,
-        );
-    };
-    call.put(0, texture);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, zoffset);
-    call.put(20, width);
-    call.put(24, height);
-    call.put(28, depth);
-    call.put(32, format);
-    call.put(36, r#type);
-    call.put(40, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glClearTexSubImageEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            level,
+            xoffset,
+            yoffset,
+            zoffset,
+            width,
+            height,
+            depth,
+            format,
+            r#type,
+            data as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.put(0, texture);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, zoffset);
+        call.put(20, width);
+        call.put(24, height);
+        call.put(28, depth);
+        call.put(32, format);
+        call.put(36, r#type);
+        call.put(40, data);
+        call.publish_observing(48, &reads)
+    });
     driver(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glClipControlEXT(origin: u32, depth: u32) {
@@ -738,7 +852,7 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE3D_OES);
-    let Some(call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D_OES) else {
+    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D_OES) else {
         return driver(
             target,
             level,
@@ -751,8 +865,11 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
             data,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCompressedTexImage3DOES::enter(
+            tracked,
+            readable,
+            observer,
             target,
             level,
             internalformat,
@@ -761,21 +878,26 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
             depth,
             border,
             imageSize,
-            data,
-        );
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, border);
-    call.put(28, imageSize);
-    call.put(32, data);
-    let call = call.publish();
+            data as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, border);
+        call.put(28, imageSize);
+        call.put(32, data);
+        call.publish_observing(40, &reads)
+    });
     driver(target, level, internalformat, width, height, depth, border, imageSize, data);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
@@ -804,30 +926,48 @@ pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
         i32,
         *const c_void,
     ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES);
-    let Some(call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) else {
+    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) else {
         return driver(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
-        );
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, zoffset);
-    call.put(20, width);
-    call.put(24, height);
-    call.put(28, depth);
-    call.put(32, format);
-    call.put(36, imageSize);
-    call.put(40, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCompressedTexSubImage3DOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            zoffset,
+            width,
+            height,
+            depth,
+            format,
+            imageSize,
+            data as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, zoffset);
+        call.put(20, width);
+        call.put(24, height);
+        call.put(28, depth);
+        call.put(32, format);
+        call.put(36, imageSize);
+        call.put(40, data);
+        call.publish_observing(48, &reads)
+    });
     driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCopyImageSubDataEXT(
@@ -1027,18 +1167,42 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
     let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
         driver!(GL_CREATE_SHADER_PROGRAMV_EXT);
     let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV_EXT) else {
-        return driver(r#type, count, strings);
+        return trackers::glCreateShaderProgramvEXT(r#type, count, strings);
     };
     let mut reads = [observe::strings(count as i64, strings, core::ptr::null())];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
-        return driver(r#type, count, strings);
-    };
-    call.put(0, r#type);
-    call.put(4, count);
-    call.put(8, strings);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
+        call.put(0, r#type);
+        call.put(4, count);
+        call.put(8, strings);
+        call.publish_observing(16, &reads)
+    });
     let result = driver(r#type, count, strings);
-    call.leave(GL_CREATE_SHADER_PROGRAMV_EXT, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glCreateShaderProgramvEXT::leave(
+                tracked,
+                readable,
+                observer,
+                r#type,
+                count,
+                strings as u64,
+                result,
+            )
+        });
+        call.leave(GL_CREATE_SHADER_PROGRAMV_EXT, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glCreateShaderProgramvEXT::leave(
+                tracked,
+                readable,
+                observer,
+                r#type,
+                count,
+                strings as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -1133,19 +1297,29 @@ pub unsafe extern "C" fn glDebugMessageInsertKHR(
 
 pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS_OES);
-    let Some(call) = Call::begin(GL_DELETE_FRAMEBUFFERS_OES) else {
-        return driver(n, framebuffers);
+    let Some(mut call) = Call::begin(GL_DELETE_FRAMEBUFFERS_OES) else {
+        return trackers::glDeleteFramebuffersOES(n, framebuffers);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteFramebuffersOES::enter(
+            tracked,
+            readable,
+            observer,
+            n,
+            framebuffers as u64,
+        )
+    });
     let mut reads = [observe::array(framebuffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, framebuffers);
-    };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, framebuffers);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, framebuffers);
+        call.publish_observing(16, &reads)
+    });
     driver(n, framebuffers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const u32) {
@@ -1167,49 +1341,77 @@ pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const 
 
 pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES_EXT);
-    let Some(call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES_EXT) else {
-        return driver(n, pipelines);
+    let Some(mut call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES_EXT) else {
+        return trackers::glDeleteProgramPipelinesEXT(n, pipelines);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteProgramPipelinesEXT::enter(
+            tracked,
+            readable,
+            observer,
+            n,
+            pipelines as u64,
+        )
+    });
     let mut reads = [observe::array(pipelines, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, pipelines);
-    };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, pipelines);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, pipelines);
+        call.publish_observing(16, &reads)
+    });
     driver(n, pipelines);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES_EXT);
-    let Some(call) = Call::begin(GL_DELETE_QUERIES_EXT) else { return driver(n, ids) };
+    let Some(mut call) = Call::begin(GL_DELETE_QUERIES_EXT) else {
+        return trackers::glDeleteQueriesEXT(n, ids);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteQueriesEXT::enter(tracked, readable, observer, n, ids as u64)
+    });
     let mut reads = [observe::array(ids, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, ids) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, ids);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, ids);
+        call.publish_observing(16, &reads)
+    });
     driver(n, ids);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS_OES);
-    let Some(call) = Call::begin(GL_DELETE_RENDERBUFFERS_OES) else {
-        return driver(n, renderbuffers);
+    let Some(mut call) = Call::begin(GL_DELETE_RENDERBUFFERS_OES) else {
+        return trackers::glDeleteRenderbuffersOES(n, renderbuffers);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteRenderbuffersOES::enter(
+            tracked,
+            readable,
+            observer,
+            n,
+            renderbuffers as u64,
+        )
+    });
     let mut reads = [observe::array(renderbuffers, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, renderbuffers);
-    };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, renderbuffers);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, renderbuffers);
+        call.publish_observing(16, &reads)
+    });
     driver(n, renderbuffers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteSemaphoresEXT(n: i32, semaphores: *const u32) {
@@ -1229,17 +1431,23 @@ pub unsafe extern "C" fn glDeleteSemaphoresEXT(n: i32, semaphores: *const u32) {
 
 pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS_OES);
-    let Some(call) = Call::begin(GL_DELETE_VERTEX_ARRAYS_OES) else { return driver(n, arrays) };
-    let mut reads = [observe::array(arrays, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, arrays);
+    let Some(mut call) = Call::begin(GL_DELETE_VERTEX_ARRAYS_OES) else {
+        return trackers::glDeleteVertexArraysOES(n, arrays);
     };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, arrays);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteVertexArraysOES::enter(tracked, readable, observer, n, arrays as u64)
+    });
+    let mut reads = [observe::array(arrays, n as i64, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, arrays);
+        call.publish_observing(16, &reads)
+    });
     driver(n, arrays);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *const f32) {
@@ -1346,21 +1554,35 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstanceEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, u32) =
         driver!(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT);
-    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT) else {
         return driver(mode, first, count, instancecount, baseinstance);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(mode, first, count, instancecount, baseinstance);
-    };
-    call.clear(16);
-    call.put(0, mode);
-    call.put(4, first);
-    call.put(8, count);
-    call.put(12, instancecount);
-    call.put(16, baseinstance);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawArraysInstancedBaseInstanceEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            first,
+            count,
+            instancecount,
+            baseinstance,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, mode);
+        call.put(4, first);
+        call.put(8, count);
+        call.put(12, instancecount);
+        call.put(16, baseinstance);
+        call.publish_observing(24, &reads)
+    });
     driver(mode, first, count, instancecount, baseinstance);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawArraysInstancedEXT(
@@ -1370,17 +1592,26 @@ pub unsafe extern "C" fn glDrawArraysInstancedEXT(
     primcount: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED_EXT);
-    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_EXT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_EXT) else {
         return driver(mode, start, count, primcount);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, start, count, primcount) };
-    call.put(0, mode);
-    call.put(4, start);
-    call.put(8, count);
-    call.put(12, primcount);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawArraysInstancedEXT::enter(
+            tracked, readable, observer, mode, start, count, primcount,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, mode);
+        call.put(4, start);
+        call.put(8, count);
+        call.put(12, primcount);
+        call.publish_observing(16, &reads)
+    });
     driver(mode, start, count, primcount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawBuffersEXT(n: i32, bufs: *const u32) {
@@ -1428,22 +1659,36 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
         return driver(mode, count, r#type, indices, basevertex);
     };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(mode, count, r#type, indices, basevertex);
-    };
-    call.clear(8);
-    call.clear(24);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, basevertex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsBaseVertexEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            basevertex,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(8);
+        call.clear(24);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, basevertex);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsBaseVertexOES(
@@ -1455,22 +1700,36 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_OES);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_OES) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_OES) else {
         return driver(mode, count, r#type, indices, basevertex);
     };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(mode, count, r#type, indices, basevertex);
-    };
-    call.clear(8);
-    call.clear(24);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, basevertex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsBaseVertexOES::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            basevertex,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(8);
+        call.clear(24);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, basevertex);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
@@ -1483,22 +1742,37 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, u32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT) else {
         return driver(mode, count, r#type, indices, instancecount, baseinstance);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(mode, count, r#type, indices, instancecount, baseinstance);
-    };
-    call.clear(8);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, instancecount);
-    call.put(28, baseinstance);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsInstancedBaseInstanceEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            instancecount,
+            baseinstance,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, instancecount);
+        call.put(28, baseinstance);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, instancecount, baseinstance);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
@@ -1512,24 +1786,41 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32, u32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT)
+    else {
         return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     };
-    let Some(call) = call.reserve(EFFECT, 36) else {
-        return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
-    };
-    call.clear(8);
-    call.clear(32);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, instancecount);
-    call.put(28, basevertex);
-    call.put(32, baseinstance);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsInstancedBaseVertexBaseInstanceEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            instancecount,
+            basevertex,
+            baseinstance,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
+        call.clear(8);
+        call.clear(32);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, instancecount);
+        call.put(28, basevertex);
+        call.put(32, baseinstance);
+        call.publish_observing(40, &reads)
+    });
     driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexEXT(
@@ -1542,22 +1833,37 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(mode, count, r#type, indices, instancecount, basevertex);
-    };
-    call.clear(8);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, instancecount);
-    call.put(28, basevertex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsInstancedBaseVertexEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            instancecount,
+            basevertex,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, instancecount);
+        call.put(28, basevertex);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, instancecount, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexOES(
@@ -1570,22 +1876,37 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES) else {
         return driver(mode, count, r#type, indices, instancecount, basevertex);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(mode, count, r#type, indices, instancecount, basevertex);
-    };
-    call.clear(8);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, instancecount);
-    call.put(28, basevertex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsInstancedBaseVertexOES::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            instancecount,
+            basevertex,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, instancecount);
+        call.put(28, basevertex);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, instancecount, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsInstancedEXT(
@@ -1597,22 +1918,36 @@ pub unsafe extern "C" fn glDrawElementsInstancedEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_EXT);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_EXT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_EXT) else {
         return driver(mode, count, r#type, indices, primcount);
     };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(mode, count, r#type, indices, primcount);
-    };
-    call.clear(8);
-    call.clear(24);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, primcount);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsInstancedEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            primcount,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(8);
+        call.clear(24);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, primcount);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, primcount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawRangeElementsBaseVertexEXT(
@@ -1626,24 +1961,40 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT);
-    let Some(call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT) else {
         return driver(mode, start, end, count, r#type, indices, basevertex);
     };
-    let Some(call) = call.reserve(EFFECT, 36) else {
-        return driver(mode, start, end, count, r#type, indices, basevertex);
-    };
-    call.clear(16);
-    call.clear(32);
-    call.put(0, mode);
-    call.put(4, start);
-    call.put(8, end);
-    call.put(12, count);
-    call.put(16, r#type);
-    call.put(24, indices);
-    call.put(32, basevertex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawRangeElementsBaseVertexEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            start,
+            end,
+            count,
+            r#type,
+            indices as u64,
+            basevertex,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
+        call.clear(16);
+        call.clear(32);
+        call.put(0, mode);
+        call.put(4, start);
+        call.put(8, end);
+        call.put(12, count);
+        call.put(16, r#type);
+        call.put(24, indices);
+        call.put(32, basevertex);
+        call.publish_observing(40, &reads)
+    });
     driver(mode, start, end, count, r#type, indices, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawRangeElementsBaseVertexOES(
@@ -1657,24 +2008,40 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES);
-    let Some(call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES) else {
+    let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES) else {
         return driver(mode, start, end, count, r#type, indices, basevertex);
     };
-    let Some(call) = call.reserve(EFFECT, 36) else {
-        return driver(mode, start, end, count, r#type, indices, basevertex);
-    };
-    call.clear(16);
-    call.clear(32);
-    call.put(0, mode);
-    call.put(4, start);
-    call.put(8, end);
-    call.put(12, count);
-    call.put(16, r#type);
-    call.put(24, indices);
-    call.put(32, basevertex);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawRangeElementsBaseVertexOES::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            start,
+            end,
+            count,
+            r#type,
+            indices as u64,
+            basevertex,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
+        call.clear(16);
+        call.clear(32);
+        call.put(0, mode);
+        call.put(4, start);
+        call.put(8, end);
+        call.put(12, count);
+        call.put(16, r#type);
+        call.put(24, indices);
+        call.put(32, basevertex);
+        call.publish_observing(40, &reads)
+    });
     driver(mode, start, end, count, r#type, indices, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, height: f32) {
@@ -1922,17 +2289,31 @@ pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
 
 pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize, length: isize) {
     let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT);
-    let Some(call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT) else {
+    let Some(mut call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT) else {
         return driver(target, offset, length);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(target, offset, length) };
-    call.clear(0);
-    call.put(0, target);
-    call.put(8, offset);
-    call.put(16, length);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glFlushMappedBufferRangeEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            length as i64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.put(8, offset);
+        call.put(16, length);
+        call.publish_observing(24, &reads)
+    });
     driver(target, offset, length);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glFogxOES(pname: u32, param: i32) {
@@ -2249,54 +2630,138 @@ pub unsafe extern "C" fn glFrustumxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f
 
 pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FRAMEBUFFERS_OES);
-    let Some(call) = Call::begin(GL_GEN_FRAMEBUFFERS_OES) else { return driver(n, framebuffers) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, framebuffers) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, framebuffers);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_FRAMEBUFFERS_OES) else {
+        return trackers::glGenFramebuffersOES(n, framebuffers);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, framebuffers);
+        call.publish()
+    });
     driver(n, framebuffers);
-    let mut writes = [observe::array(framebuffers, n as i64, 4)];
-    call.leave(GL_GEN_FRAMEBUFFERS_OES, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenFramebuffersOES::leave(
+                tracked,
+                readable,
+                observer,
+                n,
+                framebuffers as u64,
+            )
+        });
+        let mut writes = [observe::array(framebuffers, n as i64, 4)];
+        call.leave(GL_GEN_FRAMEBUFFERS_OES, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenFramebuffersOES::leave(
+                tracked,
+                readable,
+                observer,
+                n,
+                framebuffers as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES_EXT);
-    let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES_EXT) else { return driver(n, pipelines) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, pipelines) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, pipelines);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES_EXT) else {
+        return trackers::glGenProgramPipelinesEXT(n, pipelines);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, pipelines);
+        call.publish()
+    });
     driver(n, pipelines);
-    let mut writes = [observe::array(pipelines, n as i64, 4)];
-    call.leave(GL_GEN_PROGRAM_PIPELINES_EXT, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenProgramPipelinesEXT::leave(
+                tracked,
+                readable,
+                observer,
+                n,
+                pipelines as u64,
+            )
+        });
+        let mut writes = [observe::array(pipelines, n as i64, 4)];
+        call.leave(GL_GEN_PROGRAM_PIPELINES_EXT, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenProgramPipelinesEXT::leave(
+                tracked,
+                readable,
+                observer,
+                n,
+                pipelines as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES_EXT);
-    let Some(call) = Call::begin(GL_GEN_QUERIES_EXT) else { return driver(n, ids) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, ids) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, ids);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_QUERIES_EXT) else {
+        return trackers::glGenQueriesEXT(n, ids);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, ids);
+        call.publish()
+    });
     driver(n, ids);
-    let mut writes = [observe::array(ids, n as i64, 4)];
-    call.leave(GL_GEN_QUERIES_EXT, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenQueriesEXT::leave(tracked, readable, observer, n, ids as u64)
+        });
+        let mut writes = [observe::array(ids, n as i64, 4)];
+        call.leave(GL_GEN_QUERIES_EXT, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenQueriesEXT::leave(tracked, readable, observer, n, ids as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_RENDERBUFFERS_OES);
-    let Some(call) = Call::begin(GL_GEN_RENDERBUFFERS_OES) else { return driver(n, renderbuffers) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, renderbuffers) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, renderbuffers);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_RENDERBUFFERS_OES) else {
+        return trackers::glGenRenderbuffersOES(n, renderbuffers);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, renderbuffers);
+        call.publish()
+    });
     driver(n, renderbuffers);
-    let mut writes = [observe::array(renderbuffers, n as i64, 4)];
-    call.leave(GL_GEN_RENDERBUFFERS_OES, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenRenderbuffersOES::leave(
+                tracked,
+                readable,
+                observer,
+                n,
+                renderbuffers as u64,
+            )
+        });
+        let mut writes = [observe::array(renderbuffers, n as i64, 4)];
+        call.leave(GL_GEN_RENDERBUFFERS_OES, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenRenderbuffersOES::leave(
+                tracked,
+                readable,
+                observer,
+                n,
+                renderbuffers as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
@@ -2314,15 +2779,27 @@ pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
 
 pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
     let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS_OES);
-    let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS_OES) else { return driver(n, arrays) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, arrays) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, arrays);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS_OES) else {
+        return trackers::glGenVertexArraysOES(n, arrays);
+    };
+    let call = call.reserve(LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, arrays);
+        call.publish()
+    });
     driver(n, arrays);
-    let mut writes = [observe::array(arrays, n as i64, 4)];
-    call.leave(GL_GEN_VERTEX_ARRAYS_OES, EFFECT, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenVertexArraysOES::leave(tracked, readable, observer, n, arrays as u64)
+        });
+        let mut writes = [observe::array(arrays, n as i64, 4)];
+        call.leave(GL_GEN_VERTEX_ARRAYS_OES, EFFECT, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenVertexArraysOES::leave(tracked, readable, observer, n, arrays as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
@@ -2342,13 +2819,26 @@ pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params:
     let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetBufferPointervOES::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_BUFFER_POINTERV_OES, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
@@ -2400,20 +2890,37 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
     let Some(call) = Call::begin(GL_GET_DEBUG_MESSAGE_LOG_KHR) else {
         return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 56) else {
-        return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    };
-    call.put(0, count);
-    call.put(4, bufSize);
-    call.put(8, sources);
-    call.put(16, types);
-    call.put(24, ids);
-    call.put(32, severities);
-    call.put(40, lengths);
-    call.put(48, messageLog);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 56).map(|call| {
+        call.put(0, count);
+        call.put(4, bufSize);
+        call.put(8, sources);
+        call.put(16, types);
+        call.put(24, ids);
+        call.put(32, severities);
+        call.put(40, lengths);
+        call.put(48, messageLog);
+        call.publish()
+    });
     let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    call.leave(GL_GET_DEBUG_MESSAGE_LOG_KHR, 0, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetDebugMessageLogKHR::leave(
+                tracked,
+                readable,
+                observer,
+                count,
+                bufSize,
+                sources as u64,
+                types as u64,
+                ids as u64,
+                severities as u64,
+                lengths as u64,
+                messageLog as u64,
+                result,
+            )
+        });
+        call.leave(GL_GET_DEBUG_MESSAGE_LOG_KHR, 0, result, &mut []);
+    }
     result
 }
 
@@ -2553,15 +3060,27 @@ pub unsafe extern "C" fn glGetGraphicsResetStatusKHR() -> u32 {
 
 pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
     let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_EXT);
-    let Some(call) = Call::begin(GL_GET_INTEGER64V_EXT) else { return driver(pname, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
-    call.clear(0);
-    call.put(0, pname);
-    call.put(8, data);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GET_INTEGER64V_EXT) else {
+        return trackers::glGetInteger64vEXT(pname, data);
+    };
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, pname);
+        call.put(8, data);
+        call.publish()
+    });
     driver(pname, data);
-    let mut writes = [observe::array(data, sizes::state(pname), 8)];
-    call.leave(GL_GET_INTEGER64V_EXT, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetInteger64vEXT::leave(tracked, readable, observer, pname, data as u64)
+        });
+        let mut writes = [observe::array(data, sizes::state(pname), 8)];
+        call.leave(GL_GET_INTEGER64V_EXT, 0, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetInteger64vEXT::leave(tracked, readable, observer, pname, data as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGetIntegeri_vEXT(target: u32, index: u32, data: *mut i32) {
@@ -2938,13 +3457,26 @@ pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, p
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_EXT) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(sampler, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetSamplerParameterIivEXT::leave(
+                tracked,
+                readable,
+                observer,
+                sampler,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_SAMPLER_PARAMETER_IIV_EXT, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, params: *mut i32) {
@@ -2953,13 +3485,26 @@ pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, p
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_OES) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(sampler, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetSamplerParameterIivOES::leave(
+                tracked,
+                readable,
+                observer,
+                sampler,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_SAMPLER_PARAMETER_IIV_OES, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, params: *mut u32) {
@@ -2968,13 +3513,26 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, 
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_EXT) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(sampler, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetSamplerParameterIuivEXT::leave(
+                tracked,
+                readable,
+                observer,
+                sampler,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_EXT, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, params: *mut u32) {
@@ -2983,13 +3541,26 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, 
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_OES) else {
         return driver(sampler, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, params) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(sampler, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetSamplerParameterIuivOES::leave(
+                tracked,
+                readable,
+                observer,
+                sampler,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_OES, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetSemaphoreParameterui64vEXT(
@@ -3091,13 +3662,26 @@ pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_EXT) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameterIivEXT::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETER_IIV_EXT, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params: *mut i32) {
@@ -3105,13 +3689,26 @@ pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameterIivOES::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETER_IIV_OES, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, params: *mut u32) {
@@ -3119,13 +3716,26 @@ pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, param
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_EXT) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameterIuivEXT::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETER_IUIV_EXT, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, params: *mut u32) {
@@ -3133,13 +3743,26 @@ pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, param
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameterIuivOES::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETER_IUIV_OES, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params: *mut i32) {
@@ -3147,13 +3770,26 @@ pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params:
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETERXV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetTexParameterxvOES::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                pname,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_TEX_PARAMETERXV_OES, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: *mut u8) {
@@ -3194,17 +3830,29 @@ pub unsafe extern "C" fn glGetnUniformfvEXT(
     let Some(call) = Call::begin(GL_GETN_UNIFORMFV_EXT) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, bufSize, params);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, bufSize);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, bufSize);
+        call.put(16, params);
+        call.publish()
+    });
     driver(program, location, bufSize, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetnUniformfvEXT::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                bufSize,
+                params as u64,
+            )
+        });
+        call.leave(GL_GETN_UNIFORMFV_EXT, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetnUniformfvKHR(
@@ -3217,17 +3865,29 @@ pub unsafe extern "C" fn glGetnUniformfvKHR(
     let Some(call) = Call::begin(GL_GETN_UNIFORMFV_KHR) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, bufSize, params);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, bufSize);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, bufSize);
+        call.put(16, params);
+        call.publish()
+    });
     driver(program, location, bufSize, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetnUniformfvKHR::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                bufSize,
+                params as u64,
+            )
+        });
+        call.leave(GL_GETN_UNIFORMFV_KHR, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetnUniformivEXT(
@@ -3240,17 +3900,29 @@ pub unsafe extern "C" fn glGetnUniformivEXT(
     let Some(call) = Call::begin(GL_GETN_UNIFORMIV_EXT) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, bufSize, params);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, bufSize);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, bufSize);
+        call.put(16, params);
+        call.publish()
+    });
     driver(program, location, bufSize, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetnUniformivEXT::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                bufSize,
+                params as u64,
+            )
+        });
+        call.leave(GL_GETN_UNIFORMIV_EXT, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetnUniformivKHR(
@@ -3263,17 +3935,29 @@ pub unsafe extern "C" fn glGetnUniformivKHR(
     let Some(call) = Call::begin(GL_GETN_UNIFORMIV_KHR) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, bufSize, params);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, bufSize);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, bufSize);
+        call.put(16, params);
+        call.publish()
+    });
     driver(program, location, bufSize, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetnUniformivKHR::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                bufSize,
+                params as u64,
+            )
+        });
+        call.leave(GL_GETN_UNIFORMIV_KHR, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetnUniformuivKHR(
@@ -3286,17 +3970,29 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
     let Some(call) = Call::begin(GL_GETN_UNIFORMUIV_KHR) else {
         return driver(program, location, bufSize, params);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, bufSize, params);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, bufSize);
-    call.put(16, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.clear(8);
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, bufSize);
+        call.put(16, params);
+        call.publish()
+    });
     driver(program, location, bufSize, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetnUniformuivKHR::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                bufSize,
+                params as u64,
+            )
+        });
+        call.leave(GL_GETN_UNIFORMUIV_KHR, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glImportMemoryFdEXT(memory: u32, size: u64, handleType: u32, fd: i32) {
@@ -3670,13 +4366,39 @@ pub unsafe extern "C" fn glLoadPaletteFromModelViewMatrixOES() {
 
 pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_MAP_BUFFER_OES);
-    let Some(call) = Call::begin(GL_MAP_BUFFER_OES) else { return driver(target, access) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(target, access) };
-    call.put(0, target);
-    call.put(4, access);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_MAP_BUFFER_OES) else {
+        return trackers::glMapBufferOES(target, access);
+    };
+    let call = call.reserve(LEAVES, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, access);
+        call.publish()
+    });
     let result = driver(target, access);
-    call.leave(GL_MAP_BUFFER_OES, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glMapBufferOES::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                access,
+                result as u64,
+            )
+        });
+        call.leave(GL_MAP_BUFFER_OES, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glMapBufferOES::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                access,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -3689,20 +4411,46 @@ pub unsafe extern "C" fn glMapBufferRangeEXT(
     let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
         driver!(GL_MAP_BUFFER_RANGE_EXT);
     let Some(call) = Call::begin(GL_MAP_BUFFER_RANGE_EXT) else {
-        return driver(target, offset, length, access);
+        return trackers::glMapBufferRangeEXT(target, offset, length, access);
     };
-    let Some(call) = call.reserve(LEAVES, 28) else {
-        return driver(target, offset, length, access);
-    };
-    call.clear(0);
-    call.clear(24);
-    call.put(0, target);
-    call.put(8, offset);
-    call.put(16, length);
-    call.put(24, access);
-    let call = call.publish();
+    let call = call.reserve(LEAVES, 28).map(|call| {
+        call.clear(0);
+        call.clear(24);
+        call.put(0, target);
+        call.put(8, offset);
+        call.put(16, length);
+        call.put(24, access);
+        call.publish()
+    });
     let result = driver(target, offset, length, access);
-    call.leave(GL_MAP_BUFFER_RANGE_EXT, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glMapBufferRangeEXT::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                offset as i64,
+                length as i64,
+                access,
+                result as u64,
+            )
+        });
+        call.leave(GL_MAP_BUFFER_RANGE_EXT, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glMapBufferRangeEXT::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                offset as i64,
+                length as i64,
+                access,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -3746,18 +4494,32 @@ pub unsafe extern "C" fn glMatrixIndexPointerOES(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
         driver!(GL_MATRIX_INDEX_POINTER_OES);
-    let Some(call) = Call::begin(GL_MATRIX_INDEX_POINTER_OES) else {
-        return driver(size, r#type, stride, pointer);
+    let Some(mut call) = Call::begin(GL_MATRIX_INDEX_POINTER_OES) else {
+        return trackers::glMatrixIndexPointerOES(size, r#type, stride, pointer);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
-    call.clear(8);
-    call.put(0, size);
-    call.put(4, r#type);
-    call.put(8, stride);
-    call.put(16, pointer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMatrixIndexPointerOES::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 24).map(|call| {
+        call.clear(8);
+        call.put(0, size);
+        call.put(4, r#type);
+        call.put(8, stride);
+        call.put(16, pointer);
+        call.publish()
+    });
     driver(size, r#type, stride, pointer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glMaxShaderCompilerThreadsKHR(count: u32) {
@@ -3823,23 +4585,35 @@ pub unsafe extern "C" fn glMultiDrawArraysEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *const i32, *const i32, i32) =
         driver!(GL_MULTI_DRAW_ARRAYS_EXT);
-    let Some(call) = Call::begin(GL_MULTI_DRAW_ARRAYS_EXT) else {
+    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ARRAYS_EXT) else {
         return driver(mode, first, count, primcount);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMultiDrawArraysEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            first as u64,
+            count as u64,
+            primcount,
+        )
+    });
     let mut reads =
         [observe::array(first, primcount as i64, 4), observe::array(count, primcount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 28, &mut reads) else {
-        return driver(mode, first, count, primcount);
-    };
-    call.clear(0);
-    call.clear(24);
-    call.put(0, mode);
-    call.put(8, first);
-    call.put(16, count);
-    call.put(24, primcount);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(0);
+        call.clear(24);
+        call.put(0, mode);
+        call.put(8, first);
+        call.put(16, count);
+        call.put(24, primcount);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, first, count, primcount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glMultiDrawArraysIndirectEXT(
@@ -3876,29 +4650,43 @@ pub unsafe extern "C" fn glMultiDrawElementsBaseVertexEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32, *const i32) =
         driver!(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT);
-    let Some(call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
+    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
         return driver(mode, count, r#type, indices, drawcount, basevertex);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMultiDrawElementsBaseVertexEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count as u64,
+            r#type,
+            indices as u64,
+            drawcount,
+            basevertex as u64,
+        )
+    });
     let mut reads = [
         observe::array(count, drawcount as i64, 4),
         observe::array(indices, drawcount as i64, 8),
         observe::array(basevertex, drawcount as i64, 4),
     ];
-    let Some(call) = call.reserve_observing(EFFECT, 48, &mut reads) else {
-        return driver(mode, count, r#type, indices, drawcount, basevertex);
-    };
-    call.clear(0);
-    call.clear(16);
-    call.clear(32);
-    call.put(0, mode);
-    call.put(8, count);
-    call.put(16, r#type);
-    call.put(24, indices);
-    call.put(32, drawcount);
-    call.put(40, basevertex);
-    let call = call.publish_observing(48, &reads);
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.clear(0);
+        call.clear(16);
+        call.clear(32);
+        call.put(0, mode);
+        call.put(8, count);
+        call.put(16, r#type);
+        call.put(24, indices);
+        call.put(32, drawcount);
+        call.put(40, basevertex);
+        call.publish_observing(48, &reads)
+    });
     driver(mode, count, r#type, indices, drawcount, basevertex);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glMultiDrawElementsEXT(
@@ -3910,25 +4698,38 @@ pub unsafe extern "C" fn glMultiDrawElementsEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32) =
         driver!(GL_MULTI_DRAW_ELEMENTS_EXT);
-    let Some(call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_EXT) else {
+    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_EXT) else {
         return driver(mode, count, r#type, indices, primcount);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMultiDrawElementsEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count as u64,
+            r#type,
+            indices as u64,
+            primcount,
+        )
+    });
     let mut reads =
         [observe::array(count, primcount as i64, 4), observe::array(indices, primcount as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 36, &mut reads) else {
-        return driver(mode, count, r#type, indices, primcount);
-    };
-    call.clear(0);
-    call.clear(16);
-    call.clear(32);
-    call.put(0, mode);
-    call.put(8, count);
-    call.put(16, r#type);
-    call.put(24, indices);
-    call.put(32, primcount);
-    let call = call.publish_observing(40, &reads);
+    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
+        call.clear(0);
+        call.clear(16);
+        call.clear(32);
+        call.put(0, mode);
+        call.put(8, count);
+        call.put(16, r#type);
+        call.put(24, indices);
+        call.put(32, primcount);
+        call.publish_observing(40, &reads)
+    });
     driver(mode, count, r#type, indices, primcount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glMultiDrawElementsIndirectEXT(
@@ -3982,22 +4783,41 @@ pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
         driver!(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT);
-    let Some(call) = Call::begin(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT) else {
-        return driver(buffer, offset, size, clientBuffer, flags);
+    let Some(mut call) = Call::begin(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT) else {
+        return trackers::glNamedBufferStorageExternalEXT(
+            buffer,
+            offset,
+            size,
+            clientBuffer,
+            flags,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 36) else {
-        return driver(buffer, offset, size, clientBuffer, flags);
-    };
-    call.clear(0);
-    call.clear(32);
-    call.put(0, buffer);
-    call.put(8, offset);
-    call.put(16, size);
-    call.put(24, clientBuffer);
-    call.put(32, flags);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glNamedBufferStorageExternalEXT::enter(
+            tracked,
+            readable,
+            observer,
+            buffer,
+            offset as i64,
+            size as i64,
+            clientBuffer as u64,
+            flags,
+        )
+    });
+    let call = call.reserve(EFFECT, 36).map(|call| {
+        call.clear(0);
+        call.clear(32);
+        call.put(0, buffer);
+        call.put(8, offset);
+        call.put(16, size);
+        call.put(24, clientBuffer);
+        call.put(32, flags);
+        call.publish()
+    });
     driver(buffer, offset, size, clientBuffer, flags);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
@@ -4008,19 +4828,33 @@ pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, isize, u32, u64) =
         driver!(GL_NAMED_BUFFER_STORAGE_MEM_EXT);
-    let Some(call) = Call::begin(GL_NAMED_BUFFER_STORAGE_MEM_EXT) else {
-        return driver(buffer, size, memory, offset);
+    let Some(mut call) = Call::begin(GL_NAMED_BUFFER_STORAGE_MEM_EXT) else {
+        return trackers::glNamedBufferStorageMemEXT(buffer, size, memory, offset);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver(buffer, size, memory, offset) };
-    call.clear(0);
-    call.clear(16);
-    call.put(0, buffer);
-    call.put(8, size);
-    call.put(16, memory);
-    call.put(24, offset);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glNamedBufferStorageMemEXT::enter(
+            tracked,
+            readable,
+            observer,
+            buffer,
+            size as i64,
+            memory,
+            offset,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.clear(0);
+        call.clear(16);
+        call.put(0, buffer);
+        call.put(8, size);
+        call.put(16, memory);
+        call.put(24, offset);
+        call.publish()
+    });
     driver(buffer, size, memory, offset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
@@ -4198,16 +5032,29 @@ pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
 
 pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer: *const c_void) {
     let driver: unsafe extern "C" fn(u32, i32, *const c_void) = driver!(GL_POINT_SIZE_POINTER_OES);
-    let Some(call) = Call::begin(GL_POINT_SIZE_POINTER_OES) else {
-        return driver(r#type, stride, pointer);
+    let Some(mut call) = Call::begin(GL_POINT_SIZE_POINTER_OES) else {
+        return trackers::glPointSizePointerOES(r#type, stride, pointer);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(r#type, stride, pointer) };
-    call.put(0, r#type);
-    call.put(4, stride);
-    call.put(8, pointer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glPointSizePointerOES::enter(
+            tracked,
+            readable,
+            observer,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 16).map(|call| {
+        call.put(0, r#type);
+        call.put(4, stride);
+        call.put(8, pointer);
+        call.publish()
+    });
     driver(r#type, stride, pointer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glPointSizexOES(size: i32) {
@@ -4334,21 +5181,33 @@ pub unsafe extern "C" fn glProgramBinaryOES(
     length: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY_OES);
-    let Some(call) = Call::begin(GL_PROGRAM_BINARY_OES) else {
-        return driver(program, binaryFormat, binary, length);
+    let Some(mut call) = Call::begin(GL_PROGRAM_BINARY_OES) else {
+        return trackers::glProgramBinaryOES(program, binaryFormat, binary, length);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glProgramBinaryOES::enter(
+            tracked,
+            readable,
+            observer,
+            program,
+            binaryFormat,
+            binary as u64,
+            length,
+        )
+    });
     let mut reads = [observe::array(binary, length as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 20, &mut reads) else {
-        return driver(program, binaryFormat, binary, length);
-    };
-    call.clear(16);
-    call.put(0, program);
-    call.put(4, binaryFormat);
-    call.put(8, binary);
-    call.put(16, length);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, program);
+        call.put(4, binaryFormat);
+        call.put(8, binary);
+        call.put(16, length);
+        call.publish_observing(24, &reads)
+    });
     driver(program, binaryFormat, binary, length);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glProgramParameteriEXT(program: u32, pname: u32, value: i32) {
@@ -5258,24 +6117,71 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
         driver!(GL_READN_PIXELS_EXT);
-    let Some(call) = Call::begin(GL_READN_PIXELS_EXT) else {
-        return driver(x, y, width, height, format, r#type, bufSize, data);
+    let Some(mut call) = Call::begin(GL_READN_PIXELS_EXT) else {
+        return trackers::glReadnPixelsEXT(x, y, width, height, format, r#type, bufSize, data);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(x, y, width, height, format, r#type, bufSize, data);
-    };
-    call.clear(24);
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, width);
-    call.put(12, height);
-    call.put(16, format);
-    call.put(20, r#type);
-    call.put(24, bufSize);
-    call.put(32, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glReadnPixelsEXT::enter(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            bufSize,
+            data as u64,
+        )
+    });
+    let call = call.reserve(EFFECT | LEAVES, 40).map(|call| {
+        call.clear(24);
+        call.put(0, x);
+        call.put(4, y);
+        call.put(8, width);
+        call.put(12, height);
+        call.put(16, format);
+        call.put(20, r#type);
+        call.put(24, bufSize);
+        call.put(32, data);
+        call.publish()
+    });
     driver(x, y, width, height, format, r#type, bufSize, data);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glReadnPixelsEXT::leave(
+                tracked,
+                readable,
+                observer,
+                x,
+                y,
+                width,
+                height,
+                format,
+                r#type,
+                bufSize,
+                data as u64,
+            )
+        });
+        call.leave(GL_READN_PIXELS_EXT, 0, (), &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glReadnPixelsEXT::leave(
+                tracked,
+                readable,
+                observer,
+                x,
+                y,
+                width,
+                height,
+                format,
+                r#type,
+                bufSize,
+                data as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glReadnPixelsKHR(
@@ -5290,24 +6196,71 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
         driver!(GL_READN_PIXELS_KHR);
-    let Some(call) = Call::begin(GL_READN_PIXELS_KHR) else {
-        return driver(x, y, width, height, format, r#type, bufSize, data);
+    let Some(mut call) = Call::begin(GL_READN_PIXELS_KHR) else {
+        return trackers::glReadnPixelsKHR(x, y, width, height, format, r#type, bufSize, data);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(x, y, width, height, format, r#type, bufSize, data);
-    };
-    call.clear(24);
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, width);
-    call.put(12, height);
-    call.put(16, format);
-    call.put(20, r#type);
-    call.put(24, bufSize);
-    call.put(32, data);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glReadnPixelsKHR::enter(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            bufSize,
+            data as u64,
+        )
+    });
+    let call = call.reserve(EFFECT | LEAVES, 40).map(|call| {
+        call.clear(24);
+        call.put(0, x);
+        call.put(4, y);
+        call.put(8, width);
+        call.put(12, height);
+        call.put(16, format);
+        call.put(20, r#type);
+        call.put(24, bufSize);
+        call.put(32, data);
+        call.publish()
+    });
     driver(x, y, width, height, format, r#type, bufSize, data);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glReadnPixelsKHR::leave(
+                tracked,
+                readable,
+                observer,
+                x,
+                y,
+                width,
+                height,
+                format,
+                r#type,
+                bufSize,
+                data as u64,
+            )
+        });
+        call.leave(GL_READN_PIXELS_KHR, 0, (), &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glReadnPixelsKHR::leave(
+                tracked,
+                readable,
+                observer,
+                x,
+                y,
+                width,
+                height,
+                format,
+                r#type,
+                bufSize,
+                data as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glReleaseKeyedMutexWin32EXT(memory: u32, key: u64) -> u8 {
@@ -5400,58 +6353,114 @@ pub unsafe extern "C" fn glSampleCoveragexOES(value: i32, invert: u8) {
 
 pub unsafe extern "C" fn glSamplerParameterIivEXT(sampler: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETER_IIV_EXT);
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_EXT) else {
+    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_EXT) else {
         return driver(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSamplerParameterIivEXT::enter(
+            tracked,
+            readable,
+            observer,
+            sampler,
+            pname,
+            param as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, param);
+        call.publish_observing(16, &reads)
+    });
     driver(sampler, pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glSamplerParameterIivOES(sampler: u32, pname: u32, param: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETER_IIV_OES);
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_OES) else {
+    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_OES) else {
         return driver(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSamplerParameterIivOES::enter(
+            tracked,
+            readable,
+            observer,
+            sampler,
+            pname,
+            param as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, param);
+        call.publish_observing(16, &reads)
+    });
     driver(sampler, pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glSamplerParameterIuivEXT(sampler: u32, pname: u32, param: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_SAMPLER_PARAMETER_IUIV_EXT);
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_EXT) else {
+    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_EXT) else {
         return driver(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSamplerParameterIuivEXT::enter(
+            tracked,
+            readable,
+            observer,
+            sampler,
+            pname,
+            param as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, param);
+        call.publish_observing(16, &reads)
+    });
     driver(sampler, pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glSamplerParameterIuivOES(sampler: u32, pname: u32, param: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_SAMPLER_PARAMETER_IUIV_OES);
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_OES) else {
+    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_OES) else {
         return driver(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSamplerParameterIuivOES::enter(
+            tracked,
+            readable,
+            observer,
+            sampler,
+            pname,
+            param as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, sampler);
+        call.put(4, pname);
+        call.put(8, param);
+        call.publish_observing(16, &reads)
+    });
     driver(sampler, pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glScalexOES(x: i32, y: i32, z: i32) {
@@ -5617,36 +6626,44 @@ pub unsafe extern "C" fn glSignalSemaphoreEXT(
 
 pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_EXT);
-    let Some(call) = Call::begin(GL_TEX_BUFFER_EXT) else {
-        return driver(target, internalformat, buffer);
+    let Some(mut call) = Call::begin(GL_TEX_BUFFER_EXT) else {
+        return trackers::glTexBufferEXT(target, internalformat, buffer);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else {
-        return driver(target, internalformat, buffer);
-    };
-    call.clear(8);
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, buffer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexBufferEXT::enter(tracked, readable, observer, target, internalformat, buffer)
+    });
+    let call = call.reserve(EFFECT, 12).map(|call| {
+        call.clear(8);
+        call.put(0, target);
+        call.put(4, internalformat);
+        call.put(8, buffer);
+        call.publish()
+    });
     driver(target, internalformat, buffer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_OES);
-    let Some(call) = Call::begin(GL_TEX_BUFFER_OES) else {
-        return driver(target, internalformat, buffer);
+    let Some(mut call) = Call::begin(GL_TEX_BUFFER_OES) else {
+        return trackers::glTexBufferOES(target, internalformat, buffer);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else {
-        return driver(target, internalformat, buffer);
-    };
-    call.clear(8);
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, buffer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexBufferOES::enter(tracked, readable, observer, target, internalformat, buffer)
+    });
+    let call = call.reserve(EFFECT, 12).map(|call| {
+        call.clear(8);
+        call.put(0, target);
+        call.put(4, internalformat);
+        call.put(8, buffer);
+        call.publish()
+    });
     driver(target, internalformat, buffer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexBufferRangeEXT(
@@ -5658,21 +6675,34 @@ pub unsafe extern "C" fn glTexBufferRangeEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
         driver!(GL_TEX_BUFFER_RANGE_EXT);
-    let Some(call) = Call::begin(GL_TEX_BUFFER_RANGE_EXT) else {
-        return driver(target, internalformat, buffer, offset, size);
+    let Some(mut call) = Call::begin(GL_TEX_BUFFER_RANGE_EXT) else {
+        return trackers::glTexBufferRangeEXT(target, internalformat, buffer, offset, size);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, internalformat, buffer, offset, size);
-    };
-    call.clear(8);
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, buffer);
-    call.put(16, offset);
-    call.put(24, size);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexBufferRangeEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            buffer,
+            offset as i64,
+            size as i64,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.clear(8);
+        call.put(0, target);
+        call.put(4, internalformat);
+        call.put(8, buffer);
+        call.put(16, offset);
+        call.put(24, size);
+        call.publish()
+    });
     driver(target, internalformat, buffer, offset, size);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexBufferRangeOES(
@@ -5684,21 +6714,34 @@ pub unsafe extern "C" fn glTexBufferRangeOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
         driver!(GL_TEX_BUFFER_RANGE_OES);
-    let Some(call) = Call::begin(GL_TEX_BUFFER_RANGE_OES) else {
-        return driver(target, internalformat, buffer, offset, size);
+    let Some(mut call) = Call::begin(GL_TEX_BUFFER_RANGE_OES) else {
+        return trackers::glTexBufferRangeOES(target, internalformat, buffer, offset, size);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, internalformat, buffer, offset, size);
-    };
-    call.clear(8);
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, buffer);
-    call.put(16, offset);
-    call.put(24, size);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexBufferRangeOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            buffer,
+            offset as i64,
+            size as i64,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.clear(8);
+        call.put(0, target);
+        call.put(4, internalformat);
+        call.put(8, buffer);
+        call.put(16, offset);
+        call.put(24, size);
+        call.publish()
+    });
     driver(target, internalformat, buffer, offset, size);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
@@ -5843,7 +6886,7 @@ pub unsafe extern "C" fn glTexImage3DOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE3D_OES);
-    let Some(call) = Call::begin(GL_TEX_IMAGE3D_OES) else {
+    let Some(mut call) = Call::begin(GL_TEX_IMAGE3D_OES) else {
         return driver(
             target,
             level,
@@ -5857,8 +6900,11 @@ pub unsafe extern "C" fn glTexImage3DOES(
             pixels,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexImage3DOES::enter(
+            tracked,
+            readable,
+            observer,
             target,
             level,
             internalformat,
@@ -5868,23 +6914,28 @@ pub unsafe extern "C" fn glTexImage3DOES(
             border,
             format,
             r#type,
-            pixels,
-        );
-    };
-    call.clear(32);
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, border);
-    call.put(28, format);
-    call.put(32, r#type);
-    call.put(40, pixels);
-    let call = call.publish();
+            pixels as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.clear(32);
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, border);
+        call.put(28, format);
+        call.put(32, r#type);
+        call.put(40, pixels);
+        call.publish_observing(48, &reads)
+    });
     driver(target, level, internalformat, width, height, depth, border, format, r#type, pixels);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexPageCommitmentEXT(
@@ -5923,58 +6974,114 @@ pub unsafe extern "C" fn glTexPageCommitmentEXT(
 
 pub unsafe extern "C" fn glTexParameterIivEXT(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETER_IIV_EXT);
-    let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV_EXT) else {
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IIV_EXT) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameterIivEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            pname,
+            params as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexParameterIivOES(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETER_IIV_OES);
-    let Some(call) = Call::begin(GL_TEX_PARAMETER_IIV_OES) else {
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IIV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameterIivOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            pname,
+            params as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexParameterIuivEXT(target: u32, pname: u32, params: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_TEX_PARAMETER_IUIV_EXT);
-    let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV_EXT) else {
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IUIV_EXT) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameterIuivEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            pname,
+            params as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexParameterIuivOES(target: u32, pname: u32, params: *const u32) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_TEX_PARAMETER_IUIV_OES);
-    let Some(call) = Call::begin(GL_TEX_PARAMETER_IUIV_OES) else {
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IUIV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameterIuivOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            pname,
+            params as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexParameterxOES(target: u32, pname: u32, param: i32) {
@@ -5994,16 +7101,30 @@ pub unsafe extern "C" fn glTexParameterxOES(target: u32, pname: u32, param: i32)
 
 pub unsafe extern "C" fn glTexParameterxvOES(target: u32, pname: u32, params: *const i32) {
     let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERXV_OES);
-    let Some(call) = Call::begin(GL_TEX_PARAMETERXV_OES) else {
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETERXV_OES) else {
         return driver(target, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, pname, params) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexParameterxvOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            pname,
+            params as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, params);
+        call.publish_observing(16, &reads)
+    });
     driver(target, pname, params);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorage1DEXT(
@@ -6119,22 +7240,37 @@ pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) =
         driver!(GL_TEX_STORAGE_ATTRIBS2D_EXT);
-    let Some(call) = Call::begin(GL_TEX_STORAGE_ATTRIBS2D_EXT) else {
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE_ATTRIBS2D_EXT) else {
         return driver(target, levels, internalformat, width, height, attrib_list);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, levels, internalformat, width, height, attrib_list);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, levels);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(24, attrib_list);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorageAttribs2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            attrib_list as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, levels);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     driver(target, levels, internalformat, width, height, attrib_list);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
@@ -6148,22 +7284,38 @@ pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) =
         driver!(GL_TEX_STORAGE_ATTRIBS3D_EXT);
-    let Some(call) = Call::begin(GL_TEX_STORAGE_ATTRIBS3D_EXT) else {
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE_ATTRIBS3D_EXT) else {
         return driver(target, levels, internalformat, width, height, depth, attrib_list);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, levels, internalformat, width, height, depth, attrib_list);
-    };
-    call.put(0, target);
-    call.put(4, levels);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, attrib_list);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorageAttribs3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+            attrib_list as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, levels);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     driver(target, levels, internalformat, width, height, depth, attrib_list);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorageMem2DEXT(
@@ -6368,30 +7520,48 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
         u32,
         *const c_void,
     ) = driver!(GL_TEX_SUB_IMAGE3D_OES);
-    let Some(call) = Call::begin(GL_TEX_SUB_IMAGE3D_OES) else {
+    let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE3D_OES) else {
         return driver(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
-        );
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, zoffset);
-    call.put(20, width);
-    call.put(24, height);
-    call.put(28, depth);
-    call.put(32, format);
-    call.put(36, r#type);
-    call.put(40, pixels);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexSubImage3DOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            zoffset,
+            width,
+            height,
+            depth,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, zoffset);
+        call.put(20, width);
+        call.put(24, height);
+        call.put(28, depth);
+        call.put(32, format);
+        call.put(36, r#type);
+        call.put(40, pixels);
+        call.publish_observing(48, &reads)
+    });
     driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTextureStorage1DEXT(
@@ -6765,13 +7935,22 @@ pub unsafe extern "C" fn glTranslatexOES(x: i32, y: i32, z: i32) {
 
 pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER_OES);
-    let Some(call) = Call::begin(GL_UNMAP_BUFFER_OES) else { return driver(target) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
-    call.clear(0);
-    call.put(0, target);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_UNMAP_BUFFER_OES) else {
+        return trackers::glUnmapBufferOES(target);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glUnmapBufferOES::enter(tracked, readable, observer, target)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.publish_observing(8, &reads)
+    });
     let result = driver(target);
-    call.leave(GL_UNMAP_BUFFER_OES, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(GL_UNMAP_BUFFER_OES, 0, result, &mut []);
+    }
     result
 }
 
@@ -6803,15 +7982,21 @@ pub unsafe extern "C" fn glValidateProgramPipelineEXT(pipeline: u32) {
 
 pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_EXT);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_EXT) else {
-        return driver(index, divisor);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_EXT) else {
+        return trackers::glVertexAttribDivisorEXT(index, divisor);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, divisor) };
-    call.put(0, index);
-    call.put(4, divisor);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribDivisorEXT::enter(tracked, readable, observer, index, divisor)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, index);
+        call.put(4, divisor);
+        call.publish()
+    });
     driver(index, divisor);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glViewportArrayvOES(first: u32, count: i32, v: *const f32) {
@@ -6915,18 +8100,32 @@ pub unsafe extern "C" fn glWeightPointerOES(
     pointer: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_WEIGHT_POINTER_OES);
-    let Some(call) = Call::begin(GL_WEIGHT_POINTER_OES) else {
-        return driver(size, r#type, stride, pointer);
+    let Some(mut call) = Call::begin(GL_WEIGHT_POINTER_OES) else {
+        return trackers::glWeightPointerOES(size, r#type, stride, pointer);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(size, r#type, stride, pointer) };
-    call.clear(8);
-    call.put(0, size);
-    call.put(4, r#type);
-    call.put(8, stride);
-    call.put(16, pointer);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glWeightPointerOES::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 24).map(|call| {
+        call.clear(8);
+        call.put(0, size);
+        call.put(4, r#type);
+        call.put(8, stride);
+        call.put(16, pointer);
+        call.publish()
+    });
     driver(size, r#type, stride, pointer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glWindowRectanglesEXT(mode: u32, count: i32, r#box: *const i32) {

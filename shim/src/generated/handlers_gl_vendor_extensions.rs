@@ -14,12 +14,16 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use gapii_protocol::atom::{EFFECT, LEAVES};
+use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
+use super::trackers;
 use crate::call::Call;
 use crate::driver::driver;
 use crate::observe;
+use crate::tracking;
+use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn glAlphaFuncQCOM(func: u32, r#ref: f32) {
     let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_ALPHA_FUNC_QCOM);
@@ -286,20 +290,39 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
         driver!(GL_COPY_BUFFER_SUB_DATA_NV);
-    let Some(call) = Call::begin(GL_COPY_BUFFER_SUB_DATA_NV) else {
-        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    let Some(mut call) = Call::begin(GL_COPY_BUFFER_SUB_DATA_NV) else {
+        return trackers::glCopyBufferSubDataNV(
+            readTarget,
+            writeTarget,
+            readOffset,
+            writeOffset,
+            size,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
-    };
-    call.put(0, readTarget);
-    call.put(4, writeTarget);
-    call.put(8, readOffset);
-    call.put(16, writeOffset);
-    call.put(24, size);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCopyBufferSubDataNV::enter(
+            tracked,
+            readable,
+            observer,
+            readTarget,
+            writeTarget,
+            readOffset as i64,
+            writeOffset as i64,
+            size as i64,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.put(0, readTarget);
+        call.put(4, writeTarget);
+        call.put(8, readOffset);
+        call.put(16, writeOffset);
+        call.put(24, size);
+        call.publish()
+    });
     driver(readTarget, writeTarget, readOffset, writeOffset, size);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCopyPathNV(resultPath: u32, srcPath: u32) {
@@ -346,7 +369,7 @@ pub unsafe extern "C" fn glCoverFillPathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
         driver!(GL_COVER_FILL_PATH_INSTANCED_NV);
-    let Some(call) = Call::begin(GL_COVER_FILL_PATH_INSTANCED_NV) else {
+    let Some(mut call) = Call::begin(GL_COVER_FILL_PATH_INSTANCED_NV) else {
         return driver(
             numPaths,
             pathNameType,
@@ -357,33 +380,40 @@ pub unsafe extern "C" fn glCoverFillPathInstancedNV(
             transformValues,
         );
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCoverFillPathInstancedNV::enter(
+            tracked,
+            readable,
+            observer,
+            numPaths,
+            pathNameType,
+            paths as u64,
+            pathBase,
+            coverMode,
+            transformType,
+            transformValues as u64,
+        )
+    });
     let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
-        return driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            coverMode,
-            transformType,
-            transformValues,
-        );
-    };
-    call.clear(24);
-    call.put(0, numPaths);
-    call.put(4, pathNameType);
-    call.put(8, paths);
-    call.put(16, pathBase);
-    call.put(20, coverMode);
-    call.put(24, transformType);
-    call.put(32, transformValues);
-    let call = call.publish_observing(40, &reads);
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.clear(24);
+        call.put(0, numPaths);
+        call.put(4, pathNameType);
+        call.put(8, paths);
+        call.put(16, pathBase);
+        call.put(20, coverMode);
+        call.put(24, transformType);
+        call.put(32, transformValues);
+        call.publish_observing(40, &reads)
+    });
     driver(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCoverFillPathNV(path: u32, coverMode: u32) {
@@ -408,7 +438,7 @@ pub unsafe extern "C" fn glCoverStrokePathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
         driver!(GL_COVER_STROKE_PATH_INSTANCED_NV);
-    let Some(call) = Call::begin(GL_COVER_STROKE_PATH_INSTANCED_NV) else {
+    let Some(mut call) = Call::begin(GL_COVER_STROKE_PATH_INSTANCED_NV) else {
         return driver(
             numPaths,
             pathNameType,
@@ -419,33 +449,40 @@ pub unsafe extern "C" fn glCoverStrokePathInstancedNV(
             transformValues,
         );
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCoverStrokePathInstancedNV::enter(
+            tracked,
+            readable,
+            observer,
+            numPaths,
+            pathNameType,
+            paths as u64,
+            pathBase,
+            coverMode,
+            transformType,
+            transformValues as u64,
+        )
+    });
     let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
-        return driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            coverMode,
-            transformType,
-            transformValues,
-        );
-    };
-    call.clear(24);
-    call.put(0, numPaths);
-    call.put(4, pathNameType);
-    call.put(8, paths);
-    call.put(16, pathBase);
-    call.put(20, coverMode);
-    call.put(24, transformType);
-    call.put(32, transformValues);
-    let call = call.publish_observing(40, &reads);
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.clear(24);
+        call.put(0, numPaths);
+        call.put(4, pathNameType);
+        call.put(8, paths);
+        call.put(16, pathBase);
+        call.put(20, coverMode);
+        call.put(24, transformType);
+        call.put(32, transformValues);
+        call.publish_observing(40, &reads)
+    });
     driver(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCoverStrokePathNV(path: u32, coverMode: u32) {
@@ -550,13 +587,21 @@ pub unsafe extern "C" fn glDeleteFencesNV(n: i32, fences: *const u32) {
 
 pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_DELETE_PATHS_NV);
-    let Some(call) = Call::begin(GL_DELETE_PATHS_NV) else { return driver(path, range) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(path, range) };
-    call.put(0, path);
-    call.put(4, range);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DELETE_PATHS_NV) else {
+        return trackers::glDeletePathsNV(path, range);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeletePathsNV::enter(tracked, readable, observer, path, range)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, path);
+        call.put(4, range);
+        call.publish()
+    });
     driver(path, range);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeletePerfMonitorsAMD(n: i32, monitors: *mut u32) {
@@ -585,12 +630,20 @@ pub unsafe extern "C" fn glDeletePerfQueryINTEL(queryHandle: u32) {
 
 pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
     let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC_APPLE);
-    let Some(call) = Call::begin(GL_DELETE_SYNC_APPLE) else { return driver(sync) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(sync) };
-    call.put(0, sync);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DELETE_SYNC_APPLE) else {
+        return trackers::glDeleteSyncAPPLE(sync);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDeleteSyncAPPLE::enter(tracked, readable, observer, sync as u64)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, sync);
+        call.publish()
+    });
     driver(sync);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDepthRangeArrayfvNV(first: u32, count: i32, v: *const f32) {
@@ -652,17 +705,26 @@ pub unsafe extern "C" fn glDrawArraysInstancedANGLE(
     primcount: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED_ANGLE);
-    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_ANGLE) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_ANGLE) else {
         return driver(mode, first, count, primcount);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, first, count, primcount) };
-    call.put(0, mode);
-    call.put(4, first);
-    call.put(8, count);
-    call.put(12, primcount);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawArraysInstancedANGLE::enter(
+            tracked, readable, observer, mode, first, count, primcount,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, mode);
+        call.put(4, first);
+        call.put(8, count);
+        call.put(12, primcount);
+        call.publish_observing(16, &reads)
+    });
     driver(mode, first, count, primcount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawArraysInstancedNV(
@@ -672,17 +734,26 @@ pub unsafe extern "C" fn glDrawArraysInstancedNV(
     primcount: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED_NV);
-    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_NV) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_NV) else {
         return driver(mode, first, count, primcount);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, first, count, primcount) };
-    call.put(0, mode);
-    call.put(4, first);
-    call.put(8, count);
-    call.put(12, primcount);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawArraysInstancedNV::enter(
+            tracked, readable, observer, mode, first, count, primcount,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, mode);
+        call.put(4, first);
+        call.put(8, count);
+        call.put(12, primcount);
+        call.publish_observing(16, &reads)
+    });
     driver(mode, first, count, primcount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
@@ -707,22 +778,36 @@ pub unsafe extern "C" fn glDrawElementsInstancedANGLE(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_ANGLE);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_ANGLE) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_ANGLE) else {
         return driver(mode, count, r#type, indices, primcount);
     };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(mode, count, r#type, indices, primcount);
-    };
-    call.clear(8);
-    call.clear(24);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, primcount);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsInstancedANGLE::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            primcount,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(8);
+        call.clear(24);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, primcount);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, primcount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsInstancedNV(
@@ -734,22 +819,36 @@ pub unsafe extern "C" fn glDrawElementsInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
         driver!(GL_DRAW_ELEMENTS_INSTANCED_NV);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_NV) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_NV) else {
         return driver(mode, count, r#type, indices, primcount);
     };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(mode, count, r#type, indices, primcount);
-    };
-    call.clear(8);
-    call.clear(24);
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#type);
-    call.put(16, indices);
-    call.put(24, primcount);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsInstancedNV::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            count,
+            r#type,
+            indices as u64,
+            primcount,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
+        call.clear(8);
+        call.clear(24);
+        call.put(0, mode);
+        call.put(4, count);
+        call.put(8, r#type);
+        call.put(16, indices);
+        call.put(24, primcount);
+        call.publish_observing(32, &reads)
+    });
     driver(mode, count, r#type, indices, primcount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawMeshTasksIndirectNV(indirect: isize) {
@@ -962,17 +1061,29 @@ pub unsafe extern "C" fn glExtGetProgramBinarySourceQCOM(
     let Some(call) = Call::begin(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM) else {
         return driver(program, shadertype, source, length);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(program, shadertype, source, length);
-    };
-    call.put(0, program);
-    call.put(4, shadertype);
-    call.put(8, source);
-    call.put(16, length);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.put(0, program);
+        call.put(4, shadertype);
+        call.put(8, source);
+        call.put(16, length);
+        call.publish()
+    });
     driver(program, shadertype, source, length);
-    let mut writes = [observe::array(length, 1, 4)];
-    call.leave(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glExtGetProgramBinarySourceQCOM::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                shadertype,
+                source as u64,
+                length as u64,
+            )
+        });
+        let mut writes = [observe::array(length, 1, 4)];
+        call.leave(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM, 0, (), &mut writes);
+    }
 }
 
 pub unsafe extern "C" fn glExtGetProgramsQCOM(
@@ -1120,25 +1231,42 @@ pub unsafe extern "C" fn glExtGetTexSubImageQCOM(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels,
-        );
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, zoffset);
-    call.put(20, width);
-    call.put(24, height);
-    call.put(28, depth);
-    call.put(32, format);
-    call.put(36, r#type);
-    call.put(40, texels);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 48).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, zoffset);
+        call.put(20, width);
+        call.put(24, height);
+        call.put(28, depth);
+        call.put(32, format);
+        call.put(36, r#type);
+        call.put(40, texels);
+        call.publish()
+    });
     driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glExtGetTexSubImageQCOM::leave(
+                tracked,
+                readable,
+                observer,
+                target,
+                level,
+                xoffset,
+                yoffset,
+                zoffset,
+                width,
+                height,
+                depth,
+                format,
+                r#type,
+                texels as u64,
+            )
+        });
+        call.leave(GL_EXT_GET_TEX_SUB_IMAGE_QCOM, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glExtGetTexturesQCOM(
@@ -1222,13 +1350,39 @@ pub unsafe extern "C" fn glExtrapolateTex2DQCOM(
 
 pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC_APPLE);
-    let Some(call) = Call::begin(GL_FENCE_SYNC_APPLE) else { return driver(condition, flags) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(condition, flags) };
-    call.put(0, condition);
-    call.put(4, flags);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_FENCE_SYNC_APPLE) else {
+        return trackers::glFenceSyncAPPLE(condition, flags);
+    };
+    let call = call.reserve(LEAVES, 8).map(|call| {
+        call.put(0, condition);
+        call.put(4, flags);
+        call.publish()
+    });
     let result = driver(condition, flags);
-    call.leave(GL_FENCE_SYNC_APPLE, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glFenceSyncAPPLE::leave(
+                tracked,
+                readable,
+                observer,
+                condition,
+                flags,
+                result as u64,
+            )
+        });
+        call.leave(GL_FENCE_SYNC_APPLE, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glFenceSyncAPPLE::leave(
+                tracked,
+                readable,
+                observer,
+                condition,
+                flags,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -1474,13 +1628,23 @@ pub unsafe extern "C" fn glGenFencesNV(n: i32, fences: *mut u32) {
 
 pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
     let driver: unsafe extern "C" fn(i32) -> u32 = driver!(GL_GEN_PATHS_NV);
-    let Some(call) = Call::begin(GL_GEN_PATHS_NV) else { return driver(range) };
-    let Some(call) = call.reserve(LEAVES, 4) else { return driver(range) };
-    call.clear(0);
-    call.put(0, range);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GEN_PATHS_NV) else { return trackers::glGenPathsNV(range) };
+    let call = call.reserve(LEAVES, 4).map(|call| {
+        call.clear(0);
+        call.put(0, range);
+        call.publish()
+    });
     let result = driver(range);
-    call.leave(GL_GEN_PATHS_NV, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGenPathsNV::leave(tracked, readable, observer, range, result)
+        });
+        call.leave(GL_GEN_PATHS_NV, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGenPathsNV::leave(tracked, readable, observer, range, result)
+        });
+    }
     result
 }
 
@@ -1658,15 +1822,27 @@ pub unsafe extern "C" fn glGetImageHandleNV(
 
 pub unsafe extern "C" fn glGetInteger64vAPPLE(pname: u32, params: *mut i64) {
     let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_APPLE);
-    let Some(call) = Call::begin(GL_GET_INTEGER64V_APPLE) else { return driver(pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, params) };
-    call.clear(0);
-    call.put(0, pname);
-    call.put(8, params);
-    let call = call.publish();
+    let Some(call) = Call::begin(GL_GET_INTEGER64V_APPLE) else {
+        return trackers::glGetInteger64vAPPLE(pname, params);
+    };
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, pname);
+        call.put(8, params);
+        call.publish()
+    });
     driver(pname, params);
-    let mut writes = [observe::array(params, sizes::state(pname), 8)];
-    call.leave(GL_GET_INTEGER64V_APPLE, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetInteger64vAPPLE::leave(tracked, readable, observer, pname, params as u64)
+        });
+        let mut writes = [observe::array(params, sizes::state(pname), 8)];
+        call.leave(GL_GET_INTEGER64V_APPLE, 0, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetInteger64vAPPLE::leave(tracked, readable, observer, pname, params as u64)
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGetInternalformatSampleivNV(
@@ -1742,37 +1918,61 @@ pub unsafe extern "C" fn glGetNextPerfQueryIdINTEL(queryId: u32, nextQueryId: *m
 pub unsafe extern "C" fn glGetPathCommandsNV(path: u32, commands: *mut u8) {
     let driver: unsafe extern "C" fn(u32, *mut u8) = driver!(GL_GET_PATH_COMMANDS_NV);
     let Some(call) = Call::begin(GL_GET_PATH_COMMANDS_NV) else { return driver(path, commands) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, commands) };
-    call.clear(0);
-    call.put(0, path);
-    call.put(8, commands);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, path);
+        call.put(8, commands);
+        call.publish()
+    });
     driver(path, commands);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetPathCommandsNV::leave(tracked, readable, observer, path, commands as u64)
+        });
+        call.leave(GL_GET_PATH_COMMANDS_NV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetPathCoordsNV(path: u32, coords: *mut f32) {
     let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_PATH_COORDS_NV);
     let Some(call) = Call::begin(GL_GET_PATH_COORDS_NV) else { return driver(path, coords) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, coords) };
-    call.clear(0);
-    call.put(0, path);
-    call.put(8, coords);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, path);
+        call.put(8, coords);
+        call.publish()
+    });
     driver(path, coords);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetPathCoordsNV::leave(tracked, readable, observer, path, coords as u64)
+        });
+        call.leave(GL_GET_PATH_COORDS_NV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetPathDashArrayNV(path: u32, dashArray: *mut f32) {
     let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_PATH_DASH_ARRAY_NV);
     let Some(call) = Call::begin(GL_GET_PATH_DASH_ARRAY_NV) else { return driver(path, dashArray) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(path, dashArray) };
-    call.clear(0);
-    call.put(0, path);
-    call.put(8, dashArray);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.clear(0);
+        call.put(0, path);
+        call.put(8, dashArray);
+        call.publish()
+    });
     driver(path, dashArray);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetPathDashArrayNV::leave(
+                tracked,
+                readable,
+                observer,
+                path,
+                dashArray as u64,
+            )
+        });
+        call.leave(GL_GET_PATH_DASH_ARRAY_NV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetPathLengthNV(path: u32, startSegment: i32, numSegments: i32) -> f32 {
@@ -1805,17 +2005,30 @@ pub unsafe extern "C" fn glGetPathMetricRangeNV(
     let Some(call) = Call::begin(GL_GET_PATH_METRIC_RANGE_NV) else {
         return driver(metricQueryMask, firstPathName, numPaths, stride, metrics);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(metricQueryMask, firstPathName, numPaths, stride, metrics);
-    };
-    call.put(0, metricQueryMask);
-    call.put(4, firstPathName);
-    call.put(8, numPaths);
-    call.put(12, stride);
-    call.put(16, metrics);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.put(0, metricQueryMask);
+        call.put(4, firstPathName);
+        call.put(8, numPaths);
+        call.put(12, stride);
+        call.put(16, metrics);
+        call.publish()
+    });
     driver(metricQueryMask, firstPathName, numPaths, stride, metrics);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetPathMetricRangeNV::leave(
+                tracked,
+                readable,
+                observer,
+                metricQueryMask,
+                firstPathName,
+                numPaths,
+                stride,
+                metrics as u64,
+            )
+        });
+        call.leave(GL_GET_PATH_METRIC_RANGE_NV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetPathMetricsNV(
@@ -1829,23 +2042,53 @@ pub unsafe extern "C" fn glGetPathMetricsNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, i32, *mut f32) =
         driver!(GL_GET_PATH_METRICS_NV);
-    let Some(call) = Call::begin(GL_GET_PATH_METRICS_NV) else {
+    let Some(mut call) = Call::begin(GL_GET_PATH_METRICS_NV) else {
         return driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
-    };
-    call.clear(8);
-    call.put(0, metricQueryMask);
-    call.put(4, numPaths);
-    call.put(8, pathNameType);
-    call.put(16, paths);
-    call.put(24, pathBase);
-    call.put(28, stride);
-    call.put(32, metrics);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glGetPathMetricsNV::enter(
+            tracked,
+            readable,
+            observer,
+            metricQueryMask,
+            numPaths,
+            pathNameType,
+            paths as u64,
+            pathBase,
+            stride,
+            metrics as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, metricQueryMask);
+        call.put(4, numPaths);
+        call.put(8, pathNameType);
+        call.put(16, paths);
+        call.put(24, pathBase);
+        call.put(28, stride);
+        call.put(32, metrics);
+        call.publish_observing(40, &reads)
+    });
     driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetPathMetricsNV::leave(
+                tracked,
+                readable,
+                observer,
+                metricQueryMask,
+                numPaths,
+                pathNameType,
+                paths as u64,
+                pathBase,
+                stride,
+                metrics as u64,
+            )
+        });
+        call.leave(GL_GET_PATH_METRICS_NV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetPathParameterfvNV(path: u32, pname: u32, value: *mut f32) {
@@ -1866,16 +2109,40 @@ pub unsafe extern "C" fn glGetPathParameterfvNV(path: u32, pname: u32, value: *m
 pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PATH_PARAMETERIV_NV);
     let Some(call) = Call::begin(GL_GET_PATH_PARAMETERIV_NV) else {
-        return driver(path, pname, value);
+        return trackers::glGetPathParameterivNV(path, pname, value);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(path, pname, value) };
-    call.put(0, path);
-    call.put(4, pname);
-    call.put(8, value);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, path);
+        call.put(4, pname);
+        call.put(8, value);
+        call.publish()
+    });
     driver(path, pname, value);
-    let mut writes = [observe::array(value, 1, 4)];
-    call.leave(GL_GET_PATH_PARAMETERIV_NV, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetPathParameterivNV::leave(
+                tracked,
+                readable,
+                observer,
+                path,
+                pname,
+                value as u64,
+            )
+        });
+        let mut writes = [observe::array(value, 1, 4)];
+        call.leave(GL_GET_PATH_PARAMETERIV_NV, 0, (), &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin() {
+        tracker.update(|tracked, readable, observer| {
+            commands::glGetPathParameterivNV::leave(
+                tracked,
+                readable,
+                observer,
+                path,
+                pname,
+                value as u64,
+            )
+        });
+    }
 }
 
 pub unsafe extern "C" fn glGetPathSpacingNV(
@@ -1891,7 +2158,7 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, f32, f32, u32, *mut f32) =
         driver!(GL_GET_PATH_SPACING_NV);
-    let Some(call) = Call::begin(GL_GET_PATH_SPACING_NV) else {
+    let Some(mut call) = Call::begin(GL_GET_PATH_SPACING_NV) else {
         return driver(
             pathListMode,
             numPaths,
@@ -1904,30 +2171,36 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
             returnedSpacing,
         );
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glGetPathSpacingNV::enter(
+            tracked,
+            readable,
+            observer,
             pathListMode,
             numPaths,
             pathNameType,
-            paths,
+            paths as u64,
             pathBase,
             advanceScale,
             kerningScale,
             transformType,
-            returnedSpacing,
-        );
-    };
-    call.clear(8);
-    call.put(0, pathListMode);
-    call.put(4, numPaths);
-    call.put(8, pathNameType);
-    call.put(16, paths);
-    call.put(24, pathBase);
-    call.put(28, advanceScale);
-    call.put(32, kerningScale);
-    call.put(36, transformType);
-    call.put(40, returnedSpacing);
-    let call = call.publish();
+            returnedSpacing as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, pathListMode);
+        call.put(4, numPaths);
+        call.put(8, pathNameType);
+        call.put(16, paths);
+        call.put(24, pathBase);
+        call.put(28, advanceScale);
+        call.put(32, kerningScale);
+        call.put(36, transformType);
+        call.put(40, returnedSpacing);
+        call.publish_observing(48, &reads)
+    });
     driver(
         pathListMode,
         numPaths,
@@ -1939,12 +2212,14 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
         transformType,
         returnedSpacing,
     );
-    let mut writes = [observe::array(
-        returnedSpacing,
-        ((numPaths as i64).saturating_sub(1)).saturating_mul(sizes::transform(transformType)),
-        4,
-    )];
-    call.leave(GL_GET_PATH_SPACING_NV, 0, (), &mut writes);
+    if let Some(call) = call {
+        let mut writes = [observe::array(
+            returnedSpacing,
+            ((numPaths as i64).saturating_sub(1)).saturating_mul(sizes::transform(transformType)),
+            4,
+        )];
+        call.leave(GL_GET_PATH_SPACING_NV, 0, (), &mut writes);
+    }
 }
 
 pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
@@ -2534,13 +2809,26 @@ pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params:
     let Some(call) = Call::begin(GL_GET_UNIFORMI64V_NV) else {
         return driver(program, location, params);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, params) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, params);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, program);
+        call.put(4, location);
+        call.put(8, params);
+        call.publish()
+    });
     driver(program, location, params);
-    call.finish();
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetUniformi64vNV::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                location,
+                params as u64,
+            )
+        });
+        call.leave(GL_GET_UNIFORMI64V_NV, 0, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glGetVkProcAddrNV(name: *const c_char) -> *mut c_void {
@@ -3266,9 +3554,29 @@ pub unsafe extern "C" fn glPathCommandsNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, *const u8, i32, u32, *const c_void) =
         driver!(GL_PATH_COMMANDS_NV);
-    let Some(call) = Call::begin(GL_PATH_COMMANDS_NV) else {
-        return driver(path, numCommands, commands, numCoords, coordType, coords);
+    let Some(mut call) = Call::begin(GL_PATH_COMMANDS_NV) else {
+        return trackers::glPathCommandsNV(
+            path,
+            numCommands,
+            commands,
+            numCoords,
+            coordType,
+            coords,
+        );
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glPathCommandsNV::enter(
+            tracked,
+            readable,
+            observer,
+            path,
+            numCommands,
+            commands as u64,
+            numCoords,
+            coordType,
+            coords as u64,
+        )
+    });
     let mut reads = [
         observe::array(commands, numCommands as i64, 1),
         observe::array(
@@ -3277,18 +3585,19 @@ pub unsafe extern "C" fn glPathCommandsNV(
             1,
         ),
     ];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
-        return driver(path, numCommands, commands, numCoords, coordType, coords);
-    };
-    call.put(0, path);
-    call.put(4, numCommands);
-    call.put(8, commands);
-    call.put(16, numCoords);
-    call.put(20, coordType);
-    call.put(24, coords);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.put(0, path);
+        call.put(4, numCommands);
+        call.put(8, commands);
+        call.put(16, numCoords);
+        call.put(20, coordType);
+        call.put(24, coords);
+        call.publish_observing(32, &reads)
+    });
     driver(path, numCommands, commands, numCoords, coordType, coords);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glPathCoordsNV(
@@ -3298,25 +3607,37 @@ pub unsafe extern "C" fn glPathCoordsNV(
     coords: *const c_void,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void) = driver!(GL_PATH_COORDS_NV);
-    let Some(call) = Call::begin(GL_PATH_COORDS_NV) else {
-        return driver(path, numCoords, coordType, coords);
+    let Some(mut call) = Call::begin(GL_PATH_COORDS_NV) else {
+        return trackers::glPathCoordsNV(path, numCoords, coordType, coords);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glPathCoordsNV::enter(
+            tracked,
+            readable,
+            observer,
+            path,
+            numCoords,
+            coordType,
+            coords as u64,
+        )
+    });
     let mut reads = [observe::array(
         coords,
         (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)),
         1,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(path, numCoords, coordType, coords);
-    };
-    call.clear(8);
-    call.put(0, path);
-    call.put(4, numCoords);
-    call.put(8, coordType);
-    call.put(16, coords);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, path);
+        call.put(4, numCoords);
+        call.put(8, coordType);
+        call.put(16, coords);
+        call.publish_observing(24, &reads)
+    });
     driver(path, numCoords, coordType, coords);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glPathCoverDepthFuncNV(func: u32) {
@@ -3332,19 +3653,30 @@ pub unsafe extern "C" fn glPathCoverDepthFuncNV(func: u32) {
 
 pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray: *const f32) {
     let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_PATH_DASH_ARRAY_NV);
-    let Some(call) = Call::begin(GL_PATH_DASH_ARRAY_NV) else {
-        return driver(path, dashCount, dashArray);
+    let Some(mut call) = Call::begin(GL_PATH_DASH_ARRAY_NV) else {
+        return trackers::glPathDashArrayNV(path, dashCount, dashArray);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glPathDashArrayNV::enter(
+            tracked,
+            readable,
+            observer,
+            path,
+            dashCount,
+            dashArray as u64,
+        )
+    });
     let mut reads = [observe::array(dashArray, dashCount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(path, dashCount, dashArray);
-    };
-    call.put(0, path);
-    call.put(4, dashCount);
-    call.put(8, dashArray);
-    let call = call.publish_observing(16, &reads);
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, path);
+        call.put(4, dashCount);
+        call.put(8, dashArray);
+        call.publish_observing(16, &reads)
+    });
     driver(path, dashCount, dashArray);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
@@ -3543,7 +3875,7 @@ pub unsafe extern "C" fn glPathGlyphsNV(
         u32,
         f32,
     ) = driver!(GL_PATH_GLYPHS_NV);
-    let Some(call) = Call::begin(GL_PATH_GLYPHS_NV) else {
+    let Some(mut call) = Call::begin(GL_PATH_GLYPHS_NV) else {
         return driver(
             firstPathName,
             fontTarget,
@@ -3557,34 +3889,39 @@ pub unsafe extern "C" fn glPathGlyphsNV(
             emScale,
         );
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glPathGlyphsNV::enter(
+            tracked,
+            readable,
+            observer,
+            firstPathName,
+            fontTarget,
+            fontName as u64,
+            fontStyle,
+            numGlyphs,
+            r#type,
+            charcodes as u64,
+            handleMissingGlyphs,
+            pathParameterTemplate,
+            emScale,
+        )
+    });
     let mut reads = [observe::c_string(fontName)];
-    let Some(call) = call.reserve_observing(EFFECT, 52, &mut reads) else {
-        return driver(
-            firstPathName,
-            fontTarget,
-            fontName,
-            fontStyle,
-            numGlyphs,
-            r#type,
-            charcodes,
-            handleMissingGlyphs,
-            pathParameterTemplate,
-            emScale,
-        );
-    };
-    call.clear(24);
-    call.clear(48);
-    call.put(0, firstPathName);
-    call.put(4, fontTarget);
-    call.put(8, fontName);
-    call.put(16, fontStyle);
-    call.put(20, numGlyphs);
-    call.put(24, r#type);
-    call.put(32, charcodes);
-    call.put(40, handleMissingGlyphs);
-    call.put(44, pathParameterTemplate);
-    call.put(48, emScale);
-    let call = call.publish_observing(56, &reads);
+    let call = call.reserve_observing(EFFECT, 52, &mut reads).map(|call| {
+        call.clear(24);
+        call.clear(48);
+        call.put(0, firstPathName);
+        call.put(4, fontTarget);
+        call.put(8, fontName);
+        call.put(16, fontStyle);
+        call.put(20, numGlyphs);
+        call.put(24, r#type);
+        call.put(32, charcodes);
+        call.put(40, handleMissingGlyphs);
+        call.put(44, pathParameterTemplate);
+        call.put(48, emScale);
+        call.publish_observing(56, &reads)
+    });
     driver(
         firstPathName,
         fontTarget,
@@ -3597,7 +3934,9 @@ pub unsafe extern "C" fn glPathGlyphsNV(
         pathParameterTemplate,
         emScale,
     );
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
@@ -4853,7 +5192,7 @@ pub unsafe extern "C" fn glStencilFillPathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, *const f32) =
         driver!(GL_STENCIL_FILL_PATH_INSTANCED_NV);
-    let Some(call) = Call::begin(GL_STENCIL_FILL_PATH_INSTANCED_NV) else {
+    let Some(mut call) = Call::begin(GL_STENCIL_FILL_PATH_INSTANCED_NV) else {
         return driver(
             numPaths,
             pathNameType,
@@ -4865,34 +5204,41 @@ pub unsafe extern "C" fn glStencilFillPathInstancedNV(
             transformValues,
         );
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glStencilFillPathInstancedNV::enter(
+            tracked,
+            readable,
+            observer,
+            numPaths,
+            pathNameType,
+            paths as u64,
+            pathBase,
+            fillMode,
+            mask,
+            transformType,
+            transformValues as u64,
+        )
+    });
     let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
-        return driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            fillMode,
-            mask,
-            transformType,
-            transformValues,
-        );
-    };
-    call.put(0, numPaths);
-    call.put(4, pathNameType);
-    call.put(8, paths);
-    call.put(16, pathBase);
-    call.put(20, fillMode);
-    call.put(24, mask);
-    call.put(28, transformType);
-    call.put(32, transformValues);
-    let call = call.publish_observing(40, &reads);
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, numPaths);
+        call.put(4, pathNameType);
+        call.put(8, paths);
+        call.put(16, pathBase);
+        call.put(20, fillMode);
+        call.put(24, mask);
+        call.put(28, transformType);
+        call.put(32, transformValues);
+        call.publish_observing(40, &reads)
+    });
     driver(numPaths, pathNameType, paths, pathBase, fillMode, mask, transformType, transformValues);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glStencilFillPathNV(path: u32, fillMode: u32, mask: u32) {
@@ -4922,7 +5268,7 @@ pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, *const f32) =
         driver!(GL_STENCIL_STROKE_PATH_INSTANCED_NV);
-    let Some(call) = Call::begin(GL_STENCIL_STROKE_PATH_INSTANCED_NV) else {
+    let Some(mut call) = Call::begin(GL_STENCIL_STROKE_PATH_INSTANCED_NV) else {
         return driver(
             numPaths,
             pathNameType,
@@ -4934,32 +5280,37 @@ pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
             transformValues,
         );
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glStencilStrokePathInstancedNV::enter(
+            tracked,
+            readable,
+            observer,
+            numPaths,
+            pathNameType,
+            paths as u64,
+            pathBase,
+            reference,
+            mask,
+            transformType,
+            transformValues as u64,
+        )
+    });
     let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
-        return driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            reference,
-            mask,
-            transformType,
-            transformValues,
-        );
-    };
-    call.put(0, numPaths);
-    call.put(4, pathNameType);
-    call.put(8, paths);
-    call.put(16, pathBase);
-    call.put(20, reference);
-    call.put(24, mask);
-    call.put(28, transformType);
-    call.put(32, transformValues);
-    let call = call.publish_observing(40, &reads);
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, numPaths);
+        call.put(4, pathNameType);
+        call.put(8, paths);
+        call.put(16, pathBase);
+        call.put(20, reference);
+        call.put(24, mask);
+        call.put(28, transformType);
+        call.put(32, transformValues);
+        call.publish_observing(40, &reads)
+    });
     driver(
         numPaths,
         pathNameType,
@@ -4970,7 +5321,9 @@ pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
         transformType,
         transformValues,
     );
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glStencilStrokePathNV(path: u32, reference: i32, mask: u32) {
@@ -5001,7 +5354,7 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, u32, *const f32) =
         driver!(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV);
-    let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV) else {
+    let Some(mut call) = Call::begin(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV) else {
         return driver(
             numPaths,
             pathNameType,
@@ -5014,35 +5367,40 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
             transformValues,
         );
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glStencilThenCoverFillPathInstancedNV::enter(
+            tracked,
+            readable,
+            observer,
+            numPaths,
+            pathNameType,
+            paths as u64,
+            pathBase,
+            fillMode,
+            mask,
+            coverMode,
+            transformType,
+            transformValues as u64,
+        )
+    });
     let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 48, &mut reads) else {
-        return driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            fillMode,
-            mask,
-            coverMode,
-            transformType,
-            transformValues,
-        );
-    };
-    call.clear(32);
-    call.put(0, numPaths);
-    call.put(4, pathNameType);
-    call.put(8, paths);
-    call.put(16, pathBase);
-    call.put(20, fillMode);
-    call.put(24, mask);
-    call.put(28, coverMode);
-    call.put(32, transformType);
-    call.put(40, transformValues);
-    let call = call.publish_observing(48, &reads);
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.clear(32);
+        call.put(0, numPaths);
+        call.put(4, pathNameType);
+        call.put(8, paths);
+        call.put(16, pathBase);
+        call.put(20, fillMode);
+        call.put(24, mask);
+        call.put(28, coverMode);
+        call.put(32, transformType);
+        call.put(40, transformValues);
+        call.publish_observing(48, &reads)
+    });
     driver(
         numPaths,
         pathNameType,
@@ -5054,7 +5412,9 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
         transformType,
         transformValues,
     );
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glStencilThenCoverFillPathNV(
@@ -5093,7 +5453,7 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
 ) {
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, u32, *const f32) =
         driver!(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV);
-    let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV) else {
+    let Some(mut call) = Call::begin(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV) else {
         return driver(
             numPaths,
             pathNameType,
@@ -5106,35 +5466,40 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
             transformValues,
         );
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glStencilThenCoverStrokePathInstancedNV::enter(
+            tracked,
+            readable,
+            observer,
+            numPaths,
+            pathNameType,
+            paths as u64,
+            pathBase,
+            reference,
+            mask,
+            coverMode,
+            transformType,
+            transformValues as u64,
+        )
+    });
     let mut reads = [observe::array(
         transformValues,
         sizes::transform(transformType).saturating_mul(numPaths as i64),
         4,
     )];
-    let Some(call) = call.reserve_observing(EFFECT, 48, &mut reads) else {
-        return driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            reference,
-            mask,
-            coverMode,
-            transformType,
-            transformValues,
-        );
-    };
-    call.clear(32);
-    call.put(0, numPaths);
-    call.put(4, pathNameType);
-    call.put(8, paths);
-    call.put(16, pathBase);
-    call.put(20, reference);
-    call.put(24, mask);
-    call.put(28, coverMode);
-    call.put(32, transformType);
-    call.put(40, transformValues);
-    let call = call.publish_observing(48, &reads);
+    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
+        call.clear(32);
+        call.put(0, numPaths);
+        call.put(4, pathNameType);
+        call.put(8, paths);
+        call.put(16, pathBase);
+        call.put(20, reference);
+        call.put(24, mask);
+        call.put(28, coverMode);
+        call.put(32, transformType);
+        call.put(40, transformValues);
+        call.publish_observing(48, &reads)
+    });
     driver(
         numPaths,
         pathNameType,
@@ -5146,7 +5511,9 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
         transformType,
         transformValues,
     );
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glStencilThenCoverStrokePathNV(
@@ -5854,28 +6221,40 @@ pub unsafe extern "C" fn glUniformMatrix4x3fvNV(
 
 pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_ANGLE);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_ANGLE) else {
-        return driver(index, divisor);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_ANGLE) else {
+        return trackers::glVertexAttribDivisorANGLE(index, divisor);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, divisor) };
-    call.put(0, index);
-    call.put(4, divisor);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribDivisorANGLE::enter(tracked, readable, observer, index, divisor)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, index);
+        call.put(4, divisor);
+        call.publish()
+    });
     driver(index, divisor);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_NV);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_NV) else {
-        return driver(index, divisor);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_NV) else {
+        return trackers::glVertexAttribDivisorNV(index, divisor);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, divisor) };
-    call.put(0, index);
-    call.put(4, divisor);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribDivisorNV::enter(tracked, readable, observer, index, divisor)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, index);
+        call.put(4, divisor);
+        call.publish()
+    });
     driver(index, divisor);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glViewportArrayvNV(first: u32, count: i32, v: *const f32) {

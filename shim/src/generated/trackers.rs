@@ -10,86 +10,3354 @@
     unsafe_op_in_unsafe_fn
 )]
 
+use core::ffi::c_char;
+use core::ffi::c_void;
+
+use gapii_state::commands;
+
 use super::ids::*;
+use crate::driver::driver;
 use crate::table::Handler;
+use crate::tracking::Tracker;
 
 /// Trackers by id.
 pub static TRACKERS: [Option<Handler>; COUNT] = [
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
-    None, None, None, None, None, None, None, None, None, None, None, None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(eglCreateDRMImageMESA as *const ())),
+    None,
+    Some(Handler(eglCreateImage as *const ())),
+    Some(Handler(eglCreateImageKHR as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(eglDestroyDisplayEXT as *const ())),
+    Some(Handler(eglDestroyImage as *const ())),
+    Some(Handler(eglDestroyImageKHR as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(eglExportDMABUFImageQueryMESA as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(eglGetPlatformDisplay as *const ())),
+    Some(Handler(eglGetPlatformDisplayEXT as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glActiveShaderProgram as *const ())),
+    Some(Handler(glActiveShaderProgramEXT as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glAttachShader as *const ())),
+    None,
+    None,
+    None,
+    Some(Handler(glBeginQuery as *const ())),
+    Some(Handler(glBeginQueryEXT as *const ())),
+    None,
+    None,
+    Some(Handler(glBindBuffer as *const ())),
+    Some(Handler(glBindBufferBase as *const ())),
+    Some(Handler(glBindBufferRange as *const ())),
+    None,
+    None,
+    Some(Handler(glBindFramebuffer as *const ())),
+    Some(Handler(glBindFramebufferOES as *const ())),
+    None,
+    Some(Handler(glBindProgramPipeline as *const ())),
+    Some(Handler(glBindProgramPipelineEXT as *const ())),
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glBindTexture as *const ())),
+    None,
+    Some(Handler(glBindVertexArray as *const ())),
+    Some(Handler(glBindVertexArrayOES as *const ())),
+    Some(Handler(glBindVertexBuffer as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glBufferData as *const ())),
+    None,
+    Some(Handler(glBufferStorageEXT as *const ())),
+    Some(Handler(glBufferStorageExternalEXT as *const ())),
+    Some(Handler(glBufferStorageMemEXT as *const ())),
+    Some(Handler(glBufferSubData as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glClientActiveTexture as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glColorPointer as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glCopyBufferSubData as *const ())),
+    Some(Handler(glCopyBufferSubDataNV as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glCreateProgram as *const ())),
+    None,
+    Some(Handler(glCreateShader as *const ())),
+    Some(Handler(glCreateShaderProgramv as *const ())),
+    Some(Handler(glCreateShaderProgramvEXT as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glDeleteBuffers as *const ())),
+    None,
+    Some(Handler(glDeleteFramebuffers as *const ())),
+    Some(Handler(glDeleteFramebuffersOES as *const ())),
+    None,
+    Some(Handler(glDeletePathsNV as *const ())),
+    None,
+    None,
+    Some(Handler(glDeleteProgram as *const ())),
+    Some(Handler(glDeleteProgramPipelines as *const ())),
+    Some(Handler(glDeleteProgramPipelinesEXT as *const ())),
+    Some(Handler(glDeleteQueries as *const ())),
+    Some(Handler(glDeleteQueriesEXT as *const ())),
+    Some(Handler(glDeleteRenderbuffers as *const ())),
+    Some(Handler(glDeleteRenderbuffersOES as *const ())),
+    Some(Handler(glDeleteSamplers as *const ())),
+    None,
+    Some(Handler(glDeleteShader as *const ())),
+    Some(Handler(glDeleteSync as *const ())),
+    Some(Handler(glDeleteSyncAPPLE as *const ())),
+    Some(Handler(glDeleteTextures as *const ())),
+    Some(Handler(glDeleteTransformFeedbacks as *const ())),
+    Some(Handler(glDeleteVertexArrays as *const ())),
+    Some(Handler(glDeleteVertexArraysOES as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glDetachShader as *const ())),
+    Some(Handler(glDisable as *const ())),
+    Some(Handler(glDisableClientState as *const ())),
+    None,
+    Some(Handler(glDisableVertexAttribArray as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glEnable as *const ())),
+    Some(Handler(glEnableClientState as *const ())),
+    None,
+    Some(Handler(glEnableVertexAttribArray as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glFenceSync as *const ())),
+    Some(Handler(glFenceSyncAPPLE as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glGenBuffers as *const ())),
+    None,
+    Some(Handler(glGenFramebuffers as *const ())),
+    Some(Handler(glGenFramebuffersOES as *const ())),
+    Some(Handler(glGenPathsNV as *const ())),
+    None,
+    Some(Handler(glGenProgramPipelines as *const ())),
+    Some(Handler(glGenProgramPipelinesEXT as *const ())),
+    Some(Handler(glGenQueries as *const ())),
+    Some(Handler(glGenQueriesEXT as *const ())),
+    Some(Handler(glGenRenderbuffers as *const ())),
+    Some(Handler(glGenRenderbuffersOES as *const ())),
+    Some(Handler(glGenSamplers as *const ())),
+    None,
+    Some(Handler(glGenTextures as *const ())),
+    Some(Handler(glGenTransformFeedbacks as *const ())),
+    Some(Handler(glGenVertexArrays as *const ())),
+    Some(Handler(glGenVertexArraysOES as *const ())),
+    None,
+    None,
+    None,
+    Some(Handler(glGetActiveUniform as *const ())),
+    None,
+    Some(Handler(glGetActiveUniformBlockiv as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glGetInteger64v as *const ())),
+    Some(Handler(glGetInteger64vAPPLE as *const ())),
+    Some(Handler(glGetInteger64vEXT as *const ())),
+    None,
+    None,
+    Some(Handler(glGetIntegerv as *const ())),
+    None,
+    Some(Handler(glGetInternalformativ as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glGetPathParameterivNV as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glGetProgramResourceLocation as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glGetUniformLocation as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glLinkProgram as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glMapBufferOES as *const ())),
+    Some(Handler(glMapBufferRange as *const ())),
+    Some(Handler(glMapBufferRangeEXT as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glMatrixIndexPointerOES as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glNamedBufferStorageExternalEXT as *const ())),
+    Some(Handler(glNamedBufferStorageMemEXT as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glNormalPointer as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glPathCommandsNV as *const ())),
+    Some(Handler(glPathCoordsNV as *const ())),
+    None,
+    Some(Handler(glPathDashArrayNV as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glPixelStorei as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glPointSizePointerOES as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glProgramBinary as *const ())),
+    Some(Handler(glProgramBinaryOES as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glReadPixels as *const ())),
+    Some(Handler(glReadnPixels as *const ())),
+    Some(Handler(glReadnPixelsEXT as *const ())),
+    Some(Handler(glReadnPixelsKHR as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glShaderSource as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glTexBuffer as *const ())),
+    Some(Handler(glTexBufferEXT as *const ())),
+    Some(Handler(glTexBufferOES as *const ())),
+    Some(Handler(glTexBufferRange as *const ())),
+    Some(Handler(glTexBufferRangeEXT as *const ())),
+    Some(Handler(glTexBufferRangeOES as *const ())),
+    Some(Handler(glTexCoordPointer as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glUnmapBuffer as *const ())),
+    Some(Handler(glUnmapBufferOES as *const ())),
+    Some(Handler(glUseProgram as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glVertexAttribBinding as *const ())),
+    Some(Handler(glVertexAttribDivisor as *const ())),
+    Some(Handler(glVertexAttribDivisorANGLE as *const ())),
+    Some(Handler(glVertexAttribDivisorEXT as *const ())),
+    Some(Handler(glVertexAttribDivisorNV as *const ())),
+    Some(Handler(glVertexAttribFormat as *const ())),
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glVertexAttribIFormat as *const ())),
+    Some(Handler(glVertexAttribIPointer as *const ())),
+    Some(Handler(glVertexAttribPointer as *const ())),
+    Some(Handler(glVertexBindingDivisor as *const ())),
+    Some(Handler(glVertexPointer as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(glWeightPointerOES as *const ())),
+    None,
 ];
+
+pub unsafe extern "C" fn eglCreateDRMImageMESA(
+    dpy: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void =
+        driver!(EGL_CREATE_DRM_IMAGE_MESA);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, attrib_list) };
+    let result = driver(dpy, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateDRMImageMESA::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreateImage(
+    dpy: *mut c_void,
+    ctx: *mut c_void,
+    target: u32,
+    buffer: *mut c_void,
+    attrib_list: *const isize,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        u32,
+        *mut c_void,
+        *const isize,
+    ) -> *mut c_void = driver!(EGL_CREATE_IMAGE);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, ctx, target, buffer, attrib_list);
+    };
+    let result = driver(dpy, ctx, target, buffer, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateImage::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            ctx as u64,
+            target,
+            buffer as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreateImageKHR(
+    dpy: *mut c_void,
+    ctx: *mut c_void,
+    target: u32,
+    buffer: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        u32,
+        *mut c_void,
+        *const i32,
+    ) -> *mut c_void = driver!(EGL_CREATE_IMAGE_KHR);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, ctx, target, buffer, attrib_list);
+    };
+    let result = driver(dpy, ctx, target, buffer, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateImageKHR::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            ctx as u64,
+            target,
+            buffer as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_DISPLAY_EXT);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglDestroyDisplayEXT::enter(tracked, readable, observer, dpy as u64)
+    });
+    let result = driver(dpy);
+    result
+}
+
+pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_IMAGE);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, image) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglDestroyImage::enter(tracked, readable, observer, dpy as u64, image as u64)
+    });
+    let result = driver(dpy, image);
+    result
+}
+
+pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+        driver!(EGL_DESTROY_IMAGE_KHR);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, image) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglDestroyImageKHR::enter(tracked, readable, observer, dpy as u64, image as u64)
+    });
+    let result = driver(dpy, image);
+    result
+}
+
+pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
+    dpy: *mut c_void,
+    image: *mut c_void,
+    fourcc: *mut i32,
+    num_planes: *mut i32,
+    modifiers: *mut u64,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut i32,
+        *mut i32,
+        *mut u64,
+    ) -> u32 = driver!(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, image, fourcc, num_planes, modifiers);
+    };
+    let result = driver(dpy, image, fourcc, num_planes, modifiers);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglExportDMABUFImageQueryMESA::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            image as u64,
+            fourcc as u64,
+            num_planes as u64,
+            modifiers as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglGetPlatformDisplay(
+    platform: u32,
+    native_display: *mut c_void,
+    attrib_list: *const isize,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(u32, *mut c_void, *const isize) -> *mut c_void =
+        driver!(EGL_GET_PLATFORM_DISPLAY);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(platform, native_display, attrib_list);
+    };
+    let result = driver(platform, native_display, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglGetPlatformDisplay::leave(
+            tracked,
+            readable,
+            observer,
+            platform,
+            native_display as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
+    platform: u32,
+    native_display: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) -> *mut c_void =
+        driver!(EGL_GET_PLATFORM_DISPLAY_EXT);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(platform, native_display, attrib_list);
+    };
+    let result = driver(platform, native_display, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglGetPlatformDisplayEXT::leave(
+            tracked,
+            readable,
+            observer,
+            platform,
+            native_display as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM);
+    let Some(mut tracker) = Tracker::begin() else { return driver(pipeline, program) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glActiveShaderProgram::enter(tracked, readable, observer, pipeline, program)
+    });
+    driver(pipeline, program);
+}
+
+pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(pipeline, program) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glActiveShaderProgramEXT::enter(tracked, readable, observer, pipeline, program)
+    });
+    driver(pipeline, program);
+}
+
+pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ATTACH_SHADER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(program, shader) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glAttachShader::enter(tracked, readable, observer, program, shader)
+    });
+    driver(program, shader);
+}
+
+pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, id) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBeginQuery::enter(tracked, readable, observer, target, id)
+    });
+    driver(target, id);
+}
+
+pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, id) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBeginQueryEXT::enter(tracked, readable, observer, target, id)
+    });
+    driver(target, id);
+}
+
+pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_BUFFER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, buffer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindBuffer::enter(tracked, readable, observer, target, buffer)
+    });
+    driver(target, buffer);
+}
+
+pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) {
+    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BIND_BUFFER_BASE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, index, buffer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindBufferBase::enter(tracked, readable, observer, target, index, buffer)
+    });
+    driver(target, index, buffer);
+}
+
+pub unsafe extern "C" fn glBindBufferRange(
+    target: u32,
+    index: u32,
+    buffer: u32,
+    offset: isize,
+    size: isize,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_BIND_BUFFER_RANGE);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, index, buffer, offset, size);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindBufferRange::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            index,
+            buffer,
+            offset as i64,
+            size as i64,
+        )
+    });
+    driver(target, index, buffer, offset, size);
+}
+
+pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_FRAMEBUFFER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, framebuffer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindFramebuffer::enter(tracked, readable, observer, target, framebuffer)
+    });
+    driver(target, framebuffer);
+}
+
+pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_FRAMEBUFFER_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, framebuffer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindFramebufferOES::enter(tracked, readable, observer, target, framebuffer)
+    });
+    driver(target, framebuffer);
+}
+
+pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(pipeline) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindProgramPipeline::enter(tracked, readable, observer, pipeline)
+    });
+    driver(pipeline);
+}
+
+pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(pipeline) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindProgramPipelineEXT::enter(tracked, readable, observer, pipeline)
+    });
+    driver(pipeline);
+}
+
+pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_TEXTURE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, texture) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindTexture::enter(tracked, readable, observer, target, texture)
+    });
+    driver(target, texture);
+}
+
+pub unsafe extern "C" fn glBindVertexArray(array: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY);
+    let Some(mut tracker) = Tracker::begin() else { return driver(array) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindVertexArray::enter(tracked, readable, observer, array)
+    });
+    driver(array);
+}
+
+pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(array) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindVertexArrayOES::enter(tracked, readable, observer, array)
+    });
+    driver(array);
+}
+
+pub unsafe extern "C" fn glBindVertexBuffer(
+    bindingindex: u32,
+    buffer: u32,
+    offset: isize,
+    stride: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, isize, i32) = driver!(GL_BIND_VERTEX_BUFFER);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(bindingindex, buffer, offset, stride);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindVertexBuffer::enter(
+            tracked,
+            readable,
+            observer,
+            bindingindex,
+            buffer,
+            offset as i64,
+            stride,
+        )
+    });
+    driver(bindingindex, buffer, offset, stride);
+}
+
+pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_void, usage: u32) {
+    let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) = driver!(GL_BUFFER_DATA);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, size, data, usage) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBufferData::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            size as i64,
+            data as u64,
+            usage,
+        )
+    });
+    driver(target, size, data, usage);
+}
+
+pub unsafe extern "C" fn glBufferStorageEXT(
+    target: u32,
+    size: isize,
+    data: *const c_void,
+    flags: u32,
+) {
+    let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) =
+        driver!(GL_BUFFER_STORAGE_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, size, data, flags) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBufferStorageEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            size as i64,
+            data as u64,
+            flags,
+        )
+    });
+    driver(target, size, data, flags);
+}
+
+pub unsafe extern "C" fn glBufferStorageExternalEXT(
+    target: u32,
+    offset: isize,
+    size: isize,
+    clientBuffer: *mut c_void,
+    flags: u32,
+) {
+    let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
+        driver!(GL_BUFFER_STORAGE_EXTERNAL_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, offset, size, clientBuffer, flags);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBufferStorageExternalEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            size as i64,
+            clientBuffer as u64,
+            flags,
+        )
+    });
+    driver(target, offset, size, clientBuffer, flags);
+}
+
+pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory: u32, offset: u64) {
+    let driver: unsafe extern "C" fn(u32, isize, u32, u64) = driver!(GL_BUFFER_STORAGE_MEM_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, size, memory, offset) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBufferStorageMemEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            size as i64,
+            memory,
+            offset,
+        )
+    });
+    driver(target, size, memory, offset);
+}
+
+pub unsafe extern "C" fn glBufferSubData(
+    target: u32,
+    offset: isize,
+    size: isize,
+    data: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, isize, isize, *const c_void) =
+        driver!(GL_BUFFER_SUB_DATA);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, size, data) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBufferSubData::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            size as i64,
+            data as u64,
+        )
+    });
+    driver(target, offset, size, data);
+}
+
+pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_CLIENT_ACTIVE_TEXTURE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(texture) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glClientActiveTexture::enter(tracked, readable, observer, texture)
+    });
+    driver(texture);
+}
+
+pub unsafe extern "C" fn glColorPointer(
+    size: i32,
+    r#type: u32,
+    stride: i32,
+    pointer: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_COLOR_POINTER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glColorPointer::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    driver(size, r#type, stride, pointer);
+}
+
+pub unsafe extern "C" fn glCopyBufferSubData(
+    readTarget: u32,
+    writeTarget: u32,
+    readOffset: isize,
+    writeOffset: isize,
+    size: isize,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
+        driver!(GL_COPY_BUFFER_SUB_DATA);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCopyBufferSubData::enter(
+            tracked,
+            readable,
+            observer,
+            readTarget,
+            writeTarget,
+            readOffset as i64,
+            writeOffset as i64,
+            size as i64,
+        )
+    });
+    driver(readTarget, writeTarget, readOffset, writeOffset, size);
+}
+
+pub unsafe extern "C" fn glCopyBufferSubDataNV(
+    readTarget: u32,
+    writeTarget: u32,
+    readOffset: isize,
+    writeOffset: isize,
+    size: isize,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
+        driver!(GL_COPY_BUFFER_SUB_DATA_NV);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCopyBufferSubDataNV::enter(
+            tracked,
+            readable,
+            observer,
+            readTarget,
+            writeTarget,
+            readOffset as i64,
+            writeOffset as i64,
+            size as i64,
+        )
+    });
+    driver(readTarget, writeTarget, readOffset, writeOffset, size);
+}
+
+pub unsafe extern "C" fn glCreateProgram() -> u32 {
+    let driver: unsafe extern "C" fn() -> u32 = driver!(GL_CREATE_PROGRAM);
+    let Some(mut tracker) = Tracker::begin() else { return driver() };
+    let result = driver();
+    tracker.update(|tracked, readable, observer| {
+        commands::glCreateProgram::leave(tracked, readable, observer, result)
+    });
+    result
+}
+
+pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
+    let driver: unsafe extern "C" fn(u32) -> u32 = driver!(GL_CREATE_SHADER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(r#type) };
+    let result = driver(r#type);
+    tracker.update(|tracked, readable, observer| {
+        commands::glCreateShader::leave(tracked, readable, observer, r#type, result)
+    });
+    result
+}
+
+pub unsafe extern "C" fn glCreateShaderProgramv(
+    r#type: u32,
+    count: i32,
+    strings: *const *const c_char,
+) -> u32 {
+    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
+        driver!(GL_CREATE_SHADER_PROGRAMV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(r#type, count, strings) };
+    let result = driver(r#type, count, strings);
+    tracker.update(|tracked, readable, observer| {
+        commands::glCreateShaderProgramv::leave(
+            tracked,
+            readable,
+            observer,
+            r#type,
+            count,
+            strings as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn glCreateShaderProgramvEXT(
+    r#type: u32,
+    count: i32,
+    strings: *const *const c_char,
+) -> u32 {
+    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
+        driver!(GL_CREATE_SHADER_PROGRAMV_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(r#type, count, strings) };
+    let result = driver(r#type, count, strings);
+    tracker.update(|tracked, readable, observer| {
+        commands::glCreateShaderProgramvEXT::leave(
+            tracked,
+            readable,
+            observer,
+            r#type,
+            count,
+            strings as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_BUFFERS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, buffers) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteBuffers::enter(tracked, readable, observer, n, buffers as u64)
+    });
+    driver(n, buffers);
+}
+
+pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, framebuffers) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteFramebuffers::enter(tracked, readable, observer, n, framebuffers as u64)
+    });
+    driver(n, framebuffers);
+}
+
+pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, framebuffers) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteFramebuffersOES::enter(
+            tracked,
+            readable,
+            observer,
+            n,
+            framebuffers as u64,
+        )
+    });
+    driver(n, framebuffers);
+}
+
+pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
+    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_DELETE_PATHS_NV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(path, range) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeletePathsNV::enter(tracked, readable, observer, path, range)
+    });
+    driver(path, range);
+}
+
+pub unsafe extern "C" fn glDeleteProgram(program: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_PROGRAM);
+    let Some(mut tracker) = Tracker::begin() else { return driver(program) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteProgram::enter(tracked, readable, observer, program)
+    });
+    driver(program);
+}
+
+pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, pipelines) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteProgramPipelines::enter(tracked, readable, observer, n, pipelines as u64)
+    });
+    driver(n, pipelines);
+}
+
+pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, pipelines) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteProgramPipelinesEXT::enter(
+            tracked,
+            readable,
+            observer,
+            n,
+            pipelines as u64,
+        )
+    });
+    driver(n, pipelines);
+}
+
+pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteQueries::enter(tracked, readable, observer, n, ids as u64)
+    });
+    driver(n, ids);
+}
+
+pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteQueriesEXT::enter(tracked, readable, observer, n, ids as u64)
+    });
+    driver(n, ids);
+}
+
+pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, renderbuffers) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteRenderbuffers::enter(tracked, readable, observer, n, renderbuffers as u64)
+    });
+    driver(n, renderbuffers);
+}
+
+pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, renderbuffers) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteRenderbuffersOES::enter(
+            tracked,
+            readable,
+            observer,
+            n,
+            renderbuffers as u64,
+        )
+    });
+    driver(n, renderbuffers);
+}
+
+pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_SAMPLERS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(count, samplers) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteSamplers::enter(tracked, readable, observer, count, samplers as u64)
+    });
+    driver(count, samplers);
+}
+
+pub unsafe extern "C" fn glDeleteShader(shader: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_SHADER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(shader) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteShader::enter(tracked, readable, observer, shader)
+    });
+    driver(shader);
+}
+
+pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
+    let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC);
+    let Some(mut tracker) = Tracker::begin() else { return driver(sync) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteSync::enter(tracked, readable, observer, sync as u64)
+    });
+    driver(sync);
+}
+
+pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
+    let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC_APPLE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(sync) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteSyncAPPLE::enter(tracked, readable, observer, sync as u64)
+    });
+    driver(sync);
+}
+
+pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TEXTURES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, textures) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteTextures::enter(tracked, readable, observer, n, textures as u64)
+    });
+    driver(n, textures);
+}
+
+pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TRANSFORM_FEEDBACKS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteTransformFeedbacks::enter(tracked, readable, observer, n, ids as u64)
+    });
+    driver(n, ids);
+}
+
+pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, arrays) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteVertexArrays::enter(tracked, readable, observer, n, arrays as u64)
+    });
+    driver(n, arrays);
+}
+
+pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
+    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, arrays) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDeleteVertexArraysOES::enter(tracked, readable, observer, n, arrays as u64)
+    });
+    driver(n, arrays);
+}
+
+pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DETACH_SHADER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(program, shader) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDetachShader::enter(tracked, readable, observer, program, shader)
+    });
+    driver(program, shader);
+}
+
+pub unsafe extern "C" fn glDisable(cap: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(cap) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDisable::enter(tracked, readable, observer, cap)
+    });
+    driver(cap);
+}
+
+pub unsafe extern "C" fn glDisableClientState(array: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_CLIENT_STATE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(array) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDisableClientState::enter(tracked, readable, observer, array)
+    });
+    driver(array);
+}
+
+pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_VERTEX_ATTRIB_ARRAY);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDisableVertexAttribArray::enter(tracked, readable, observer, index)
+    });
+    driver(index);
+}
+
+pub unsafe extern "C" fn glEnable(cap: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(cap) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glEnable::enter(tracked, readable, observer, cap)
+    });
+    driver(cap);
+}
+
+pub unsafe extern "C" fn glEnableClientState(array: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_CLIENT_STATE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(array) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glEnableClientState::enter(tracked, readable, observer, array)
+    });
+    driver(array);
+}
+
+pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_VERTEX_ATTRIB_ARRAY);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glEnableVertexAttribArray::enter(tracked, readable, observer, index)
+    });
+    driver(index);
+}
+
+pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
+    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC);
+    let Some(mut tracker) = Tracker::begin() else { return driver(condition, flags) };
+    let result = driver(condition, flags);
+    tracker.update(|tracked, readable, observer| {
+        commands::glFenceSync::leave(tracked, readable, observer, condition, flags, result as u64)
+    });
+    result
+}
+
+pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_void {
+    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC_APPLE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(condition, flags) };
+    let result = driver(condition, flags);
+    tracker.update(|tracked, readable, observer| {
+        commands::glFenceSyncAPPLE::leave(
+            tracked,
+            readable,
+            observer,
+            condition,
+            flags,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_BUFFERS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, buffers) };
+    driver(n, buffers);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenBuffers::leave(tracked, readable, observer, n, buffers as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FRAMEBUFFERS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, framebuffers) };
+    driver(n, framebuffers);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenFramebuffers::leave(tracked, readable, observer, n, framebuffers as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FRAMEBUFFERS_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, framebuffers) };
+    driver(n, framebuffers);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenFramebuffersOES::leave(tracked, readable, observer, n, framebuffers as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
+    let driver: unsafe extern "C" fn(i32) -> u32 = driver!(GL_GEN_PATHS_NV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(range) };
+    let result = driver(range);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenPathsNV::leave(tracked, readable, observer, range, result)
+    });
+    result
+}
+
+pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, pipelines) };
+    driver(n, pipelines);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenProgramPipelines::leave(tracked, readable, observer, n, pipelines as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, pipelines) };
+    driver(n, pipelines);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenProgramPipelinesEXT::leave(tracked, readable, observer, n, pipelines as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
+    driver(n, ids);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenQueries::leave(tracked, readable, observer, n, ids as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
+    driver(n, ids);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenQueriesEXT::leave(tracked, readable, observer, n, ids as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_RENDERBUFFERS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, renderbuffers) };
+    driver(n, renderbuffers);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenRenderbuffers::leave(tracked, readable, observer, n, renderbuffers as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_RENDERBUFFERS_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, renderbuffers) };
+    driver(n, renderbuffers);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenRenderbuffersOES::leave(tracked, readable, observer, n, renderbuffers as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_SAMPLERS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(count, samplers) };
+    driver(count, samplers);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenSamplers::leave(tracked, readable, observer, count, samplers as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TEXTURES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, textures) };
+    driver(n, textures);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenTextures::leave(tracked, readable, observer, n, textures as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TRANSFORM_FEEDBACKS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
+    driver(n, ids);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenTransformFeedbacks::leave(tracked, readable, observer, n, ids as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, arrays) };
+    driver(n, arrays);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenVertexArrays::leave(tracked, readable, observer, n, arrays as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
+    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(n, arrays) };
+    driver(n, arrays);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenVertexArraysOES::leave(tracked, readable, observer, n, arrays as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGetActiveUniform(
+    program: u32,
+    index: u32,
+    bufSize: i32,
+    length: *mut i32,
+    size: *mut i32,
+    r#type: *mut u32,
+    name: *mut c_char,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
+        driver!(GL_GET_ACTIVE_UNIFORM);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(program, index, bufSize, length, size, r#type, name);
+    };
+    driver(program, index, bufSize, length, size, r#type, name);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetActiveUniform::leave(
+            tracked,
+            readable,
+            observer,
+            program,
+            index,
+            bufSize,
+            length as u64,
+            size as u64,
+            r#type as u64,
+            name as u64,
+        )
+    });
+}
+
+pub unsafe extern "C" fn glGetActiveUniformBlockiv(
+    program: u32,
+    uniformBlockIndex: u32,
+    pname: u32,
+    params: *mut i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
+        driver!(GL_GET_ACTIVE_UNIFORM_BLOCKIV);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(program, uniformBlockIndex, pname, params);
+    };
+    driver(program, uniformBlockIndex, pname, params);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetActiveUniformBlockiv::leave(
+            tracked,
+            readable,
+            observer,
+            program,
+            uniformBlockIndex,
+            pname,
+            params as u64,
+        )
+    });
+}
+
+pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
+    let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V);
+    let Some(mut tracker) = Tracker::begin() else { return driver(pname, data) };
+    driver(pname, data);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetInteger64v::leave(tracked, readable, observer, pname, data as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGetInteger64vAPPLE(pname: u32, params: *mut i64) {
+    let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_APPLE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(pname, params) };
+    driver(pname, params);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetInteger64vAPPLE::leave(tracked, readable, observer, pname, params as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
+    let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(pname, data) };
+    driver(pname, data);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetInteger64vEXT::leave(tracked, readable, observer, pname, data as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
+    let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_INTEGERV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(pname, data) };
+    driver(pname, data);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetIntegerv::leave(tracked, readable, observer, pname, data as u64)
+    });
+}
+
+pub unsafe extern "C" fn glGetInternalformativ(
+    target: u32,
+    internalformat: u32,
+    pname: u32,
+    count: i32,
+    params: *mut i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) =
+        driver!(GL_GET_INTERNALFORMATIV);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, internalformat, pname, count, params);
+    };
+    driver(target, internalformat, pname, count, params);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetInternalformativ::leave(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            pname,
+            count,
+            params as u64,
+        )
+    });
+}
+
+pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *mut i32) {
+    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PATH_PARAMETERIV_NV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(path, pname, value) };
+    driver(path, pname, value);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetPathParameterivNV::leave(
+            tracked,
+            readable,
+            observer,
+            path,
+            pname,
+            value as u64,
+        )
+    });
+}
+
+pub unsafe extern "C" fn glGetProgramResourceLocation(
+    program: u32,
+    programInterface: u32,
+    name: *const c_char,
+) -> i32 {
+    let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> i32 =
+        driver!(GL_GET_PROGRAM_RESOURCE_LOCATION);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(program, programInterface, name);
+    };
+    let result = driver(program, programInterface, name);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetProgramResourceLocation::leave(
+            tracked,
+            readable,
+            observer,
+            program,
+            programInterface,
+            name as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char) -> i32 {
+    let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 = driver!(GL_GET_UNIFORM_LOCATION);
+    let Some(mut tracker) = Tracker::begin() else { return driver(program, name) };
+    let result = driver(program, name);
+    tracker.update(|tracked, readable, observer| {
+        commands::glGetUniformLocation::leave(
+            tracked,
+            readable,
+            observer,
+            program,
+            name as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn glLinkProgram(program: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_LINK_PROGRAM);
+    let Some(mut tracker) = Tracker::begin() else { return driver(program) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glLinkProgram::enter(tracked, readable, observer, program)
+    });
+    driver(program);
+}
+
+pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void {
+    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_MAP_BUFFER_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, access) };
+    let result = driver(target, access);
+    tracker.update(|tracked, readable, observer| {
+        commands::glMapBufferOES::leave(tracked, readable, observer, target, access, result as u64)
+    });
+    result
+}
+
+pub unsafe extern "C" fn glMapBufferRange(
+    target: u32,
+    offset: isize,
+    length: isize,
+    access: u32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
+        driver!(GL_MAP_BUFFER_RANGE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, length, access) };
+    let result = driver(target, offset, length, access);
+    tracker.update(|tracked, readable, observer| {
+        commands::glMapBufferRange::leave(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            length as i64,
+            access,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn glMapBufferRangeEXT(
+    target: u32,
+    offset: isize,
+    length: isize,
+    access: u32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
+        driver!(GL_MAP_BUFFER_RANGE_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, length, access) };
+    let result = driver(target, offset, length, access);
+    tracker.update(|tracked, readable, observer| {
+        commands::glMapBufferRangeEXT::leave(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            length as i64,
+            access,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn glMatrixIndexPointerOES(
+    size: i32,
+    r#type: u32,
+    stride: i32,
+    pointer: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
+        driver!(GL_MATRIX_INDEX_POINTER_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glMatrixIndexPointerOES::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    driver(size, r#type, stride, pointer);
+}
+
+pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
+    buffer: u32,
+    offset: isize,
+    size: isize,
+    clientBuffer: *mut c_void,
+    flags: u32,
+) {
+    let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
+        driver!(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(buffer, offset, size, clientBuffer, flags);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glNamedBufferStorageExternalEXT::enter(
+            tracked,
+            readable,
+            observer,
+            buffer,
+            offset as i64,
+            size as i64,
+            clientBuffer as u64,
+            flags,
+        )
+    });
+    driver(buffer, offset, size, clientBuffer, flags);
+}
+
+pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
+    buffer: u32,
+    size: isize,
+    memory: u32,
+    offset: u64,
+) {
+    let driver: unsafe extern "C" fn(u32, isize, u32, u64) =
+        driver!(GL_NAMED_BUFFER_STORAGE_MEM_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(buffer, size, memory, offset) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glNamedBufferStorageMemEXT::enter(
+            tracked,
+            readable,
+            observer,
+            buffer,
+            size as i64,
+            memory,
+            offset,
+        )
+    });
+    driver(buffer, size, memory, offset);
+}
+
+pub unsafe extern "C" fn glNormalPointer(r#type: u32, stride: i32, pointer: *const c_void) {
+    let driver: unsafe extern "C" fn(u32, i32, *const c_void) = driver!(GL_NORMAL_POINTER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(r#type, stride, pointer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glNormalPointer::enter(
+            tracked,
+            readable,
+            observer,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    driver(r#type, stride, pointer);
+}
+
+pub unsafe extern "C" fn glPathCommandsNV(
+    path: u32,
+    numCommands: i32,
+    commands: *const u8,
+    numCoords: i32,
+    coordType: u32,
+    coords: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, *const u8, i32, u32, *const c_void) =
+        driver!(GL_PATH_COMMANDS_NV);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(path, numCommands, commands, numCoords, coordType, coords);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glPathCommandsNV::enter(
+            tracked,
+            readable,
+            observer,
+            path,
+            numCommands,
+            commands as u64,
+            numCoords,
+            coordType,
+            coords as u64,
+        )
+    });
+    driver(path, numCommands, commands, numCoords, coordType, coords);
+}
+
+pub unsafe extern "C" fn glPathCoordsNV(
+    path: u32,
+    numCoords: i32,
+    coordType: u32,
+    coords: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void) = driver!(GL_PATH_COORDS_NV);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(path, numCoords, coordType, coords);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glPathCoordsNV::enter(
+            tracked,
+            readable,
+            observer,
+            path,
+            numCoords,
+            coordType,
+            coords as u64,
+        )
+    });
+    driver(path, numCoords, coordType, coords);
+}
+
+pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray: *const f32) {
+    let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_PATH_DASH_ARRAY_NV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(path, dashCount, dashArray) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glPathDashArrayNV::enter(
+            tracked,
+            readable,
+            observer,
+            path,
+            dashCount,
+            dashArray as u64,
+        )
+    });
+    driver(path, dashCount, dashArray);
+}
+
+pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
+    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PIXEL_STOREI);
+    let Some(mut tracker) = Tracker::begin() else { return driver(pname, param) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glPixelStorei::enter(tracked, readable, observer, pname, param)
+    });
+    driver(pname, param);
+}
+
+pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer: *const c_void) {
+    let driver: unsafe extern "C" fn(u32, i32, *const c_void) = driver!(GL_POINT_SIZE_POINTER_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(r#type, stride, pointer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glPointSizePointerOES::enter(
+            tracked,
+            readable,
+            observer,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    driver(r#type, stride, pointer);
+}
+
+pub unsafe extern "C" fn glProgramBinary(
+    program: u32,
+    binaryFormat: u32,
+    binary: *const c_void,
+    length: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(program, binaryFormat, binary, length);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glProgramBinary::enter(
+            tracked,
+            readable,
+            observer,
+            program,
+            binaryFormat,
+            binary as u64,
+            length,
+        )
+    });
+    driver(program, binaryFormat, binary, length);
+}
+
+pub unsafe extern "C" fn glProgramBinaryOES(
+    program: u32,
+    binaryFormat: u32,
+    binary: *const c_void,
+    length: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(program, binaryFormat, binary, length);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glProgramBinaryOES::enter(
+            tracked,
+            readable,
+            observer,
+            program,
+            binaryFormat,
+            binary as u64,
+            length,
+        )
+    });
+    driver(program, binaryFormat, binary, length);
+}
+
+pub unsafe extern "C" fn glReadPixels(
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    r#type: u32,
+    pixels: *mut c_void,
+) {
+    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, *mut c_void) =
+        driver!(GL_READ_PIXELS);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(x, y, width, height, format, r#type, pixels);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glReadPixels::enter(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    driver(x, y, width, height, format, r#type, pixels);
+    tracker.update(|tracked, readable, observer| {
+        commands::glReadPixels::leave(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+}
+
+pub unsafe extern "C" fn glReadnPixels(
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    r#type: u32,
+    bufSize: i32,
+    data: *mut c_void,
+) {
+    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
+        driver!(GL_READN_PIXELS);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(x, y, width, height, format, r#type, bufSize, data);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glReadnPixels::enter(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            bufSize,
+            data as u64,
+        )
+    });
+    driver(x, y, width, height, format, r#type, bufSize, data);
+    tracker.update(|tracked, readable, observer| {
+        commands::glReadnPixels::leave(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            bufSize,
+            data as u64,
+        )
+    });
+}
+
+pub unsafe extern "C" fn glReadnPixelsEXT(
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    r#type: u32,
+    bufSize: i32,
+    data: *mut c_void,
+) {
+    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
+        driver!(GL_READN_PIXELS_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(x, y, width, height, format, r#type, bufSize, data);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glReadnPixelsEXT::enter(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            bufSize,
+            data as u64,
+        )
+    });
+    driver(x, y, width, height, format, r#type, bufSize, data);
+    tracker.update(|tracked, readable, observer| {
+        commands::glReadnPixelsEXT::leave(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            bufSize,
+            data as u64,
+        )
+    });
+}
+
+pub unsafe extern "C" fn glReadnPixelsKHR(
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    r#type: u32,
+    bufSize: i32,
+    data: *mut c_void,
+) {
+    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
+        driver!(GL_READN_PIXELS_KHR);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(x, y, width, height, format, r#type, bufSize, data);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glReadnPixelsKHR::enter(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            bufSize,
+            data as u64,
+        )
+    });
+    driver(x, y, width, height, format, r#type, bufSize, data);
+    tracker.update(|tracked, readable, observer| {
+        commands::glReadnPixelsKHR::leave(
+            tracked,
+            readable,
+            observer,
+            x,
+            y,
+            width,
+            height,
+            format,
+            r#type,
+            bufSize,
+            data as u64,
+        )
+    });
+}
+
+pub unsafe extern "C" fn glShaderSource(
+    shader: u32,
+    count: i32,
+    string: *const *const c_char,
+    length: *const i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, *const i32) =
+        driver!(GL_SHADER_SOURCE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(shader, count, string, length) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glShaderSource::enter(
+            tracked,
+            readable,
+            observer,
+            shader,
+            count,
+            string as u64,
+            length as u64,
+        )
+    });
+    driver(shader, count, string, length);
+}
+
+pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u32) {
+    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, internalformat, buffer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexBuffer::enter(tracked, readable, observer, target, internalformat, buffer)
+    });
+    driver(target, internalformat, buffer);
+}
+
+pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer: u32) {
+    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, internalformat, buffer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexBufferEXT::enter(tracked, readable, observer, target, internalformat, buffer)
+    });
+    driver(target, internalformat, buffer);
+}
+
+pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer: u32) {
+    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, internalformat, buffer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexBufferOES::enter(tracked, readable, observer, target, internalformat, buffer)
+    });
+    driver(target, internalformat, buffer);
+}
+
+pub unsafe extern "C" fn glTexBufferRange(
+    target: u32,
+    internalformat: u32,
+    buffer: u32,
+    offset: isize,
+    size: isize,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_TEX_BUFFER_RANGE);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, internalformat, buffer, offset, size);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexBufferRange::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            buffer,
+            offset as i64,
+            size as i64,
+        )
+    });
+    driver(target, internalformat, buffer, offset, size);
+}
+
+pub unsafe extern "C" fn glTexBufferRangeEXT(
+    target: u32,
+    internalformat: u32,
+    buffer: u32,
+    offset: isize,
+    size: isize,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
+        driver!(GL_TEX_BUFFER_RANGE_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, internalformat, buffer, offset, size);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexBufferRangeEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            buffer,
+            offset as i64,
+            size as i64,
+        )
+    });
+    driver(target, internalformat, buffer, offset, size);
+}
+
+pub unsafe extern "C" fn glTexBufferRangeOES(
+    target: u32,
+    internalformat: u32,
+    buffer: u32,
+    offset: isize,
+    size: isize,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
+        driver!(GL_TEX_BUFFER_RANGE_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, internalformat, buffer, offset, size);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexBufferRangeOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            buffer,
+            offset as i64,
+            size as i64,
+        )
+    });
+    driver(target, internalformat, buffer, offset, size);
+}
+
+pub unsafe extern "C" fn glTexCoordPointer(
+    size: i32,
+    r#type: u32,
+    stride: i32,
+    pointer: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_TEX_COORD_POINTER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexCoordPointer::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    driver(size, r#type, stride, pointer);
+}
+
+pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
+    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glUnmapBuffer::enter(tracked, readable, observer, target)
+    });
+    let result = driver(target);
+    result
+}
+
+pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
+    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glUnmapBufferOES::enter(tracked, readable, observer, target)
+    });
+    let result = driver(target);
+    result
+}
+
+pub unsafe extern "C" fn glUseProgram(program: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_USE_PROGRAM);
+    let Some(mut tracker) = Tracker::begin() else { return driver(program) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glUseProgram::enter(tracked, readable, observer, program)
+    });
+    driver(program);
+}
+
+pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_BINDING);
+    let Some(mut tracker) = Tracker::begin() else { return driver(attribindex, bindingindex) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribBinding::enter(
+            tracked,
+            readable,
+            observer,
+            attribindex,
+            bindingindex,
+        )
+    });
+    driver(attribindex, bindingindex);
+}
+
+pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, divisor) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribDivisor::enter(tracked, readable, observer, index, divisor)
+    });
+    driver(index, divisor);
+}
+
+pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_ANGLE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, divisor) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribDivisorANGLE::enter(tracked, readable, observer, index, divisor)
+    });
+    driver(index, divisor);
+}
+
+pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, divisor) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribDivisorEXT::enter(tracked, readable, observer, index, divisor)
+    });
+    driver(index, divisor);
+}
+
+pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_NV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, divisor) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribDivisorNV::enter(tracked, readable, observer, index, divisor)
+    });
+    driver(index, divisor);
+}
+
+pub unsafe extern "C" fn glVertexAttribFormat(
+    attribindex: u32,
+    size: i32,
+    r#type: u32,
+    normalized: u8,
+    relativeoffset: u32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, u8, u32) = driver!(GL_VERTEX_ATTRIB_FORMAT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(attribindex, size, r#type, normalized, relativeoffset);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribFormat::enter(
+            tracked,
+            readable,
+            observer,
+            attribindex,
+            size,
+            r#type,
+            normalized,
+            relativeoffset,
+        )
+    });
+    driver(attribindex, size, r#type, normalized, relativeoffset);
+}
+
+pub unsafe extern "C" fn glVertexAttribIFormat(
+    attribindex: u32,
+    size: i32,
+    r#type: u32,
+    relativeoffset: u32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I_FORMAT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(attribindex, size, r#type, relativeoffset);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribIFormat::enter(
+            tracked,
+            readable,
+            observer,
+            attribindex,
+            size,
+            r#type,
+            relativeoffset,
+        )
+    });
+    driver(attribindex, size, r#type, relativeoffset);
+}
+
+pub unsafe extern "C" fn glVertexAttribIPointer(
+    index: u32,
+    size: i32,
+    r#type: u32,
+    stride: i32,
+    pointer: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) =
+        driver!(GL_VERTEX_ATTRIB_I_POINTER);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(index, size, r#type, stride, pointer);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribIPointer::enter(
+            tracked,
+            readable,
+            observer,
+            index,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    driver(index, size, r#type, stride, pointer);
+}
+
+pub unsafe extern "C" fn glVertexAttribPointer(
+    index: u32,
+    size: i32,
+    r#type: u32,
+    normalized: u8,
+    stride: i32,
+    pointer: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void) =
+        driver!(GL_VERTEX_ATTRIB_POINTER);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(index, size, r#type, normalized, stride, pointer);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribPointer::enter(
+            tracked,
+            readable,
+            observer,
+            index,
+            size,
+            r#type,
+            normalized,
+            stride,
+            pointer as u64,
+        )
+    });
+    driver(index, size, r#type, normalized, stride, pointer);
+}
+
+pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_BINDING_DIVISOR);
+    let Some(mut tracker) = Tracker::begin() else { return driver(bindingindex, divisor) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexBindingDivisor::enter(tracked, readable, observer, bindingindex, divisor)
+    });
+    driver(bindingindex, divisor);
+}
+
+pub unsafe extern "C" fn glVertexPointer(
+    size: i32,
+    r#type: u32,
+    stride: i32,
+    pointer: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_VERTEX_POINTER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexPointer::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    driver(size, r#type, stride, pointer);
+}
+
+pub unsafe extern "C" fn glWeightPointerOES(
+    size: i32,
+    r#type: u32,
+    stride: i32,
+    pointer: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_WEIGHT_POINTER_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glWeightPointerOES::enter(
+            tracked,
+            readable,
+            observer,
+            size,
+            r#type,
+            stride,
+            pointer as u64,
+        )
+    });
+    driver(size, r#type, stride, pointer);
+}

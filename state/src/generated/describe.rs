@@ -468,6 +468,7 @@ impl Describe for ImageUnit {
 impl Describe for Limits {
     fn describe(&self) -> Value {
         Value::Record(vec![
+            ("is_known", self.is_known.describe()),
             ("compressed_texture_formats", self.compressed_texture_formats.describe()),
             ("program_binary_formats", self.program_binary_formats.describe()),
             ("shader_binary_formats", self.shader_binary_formats.describe()),

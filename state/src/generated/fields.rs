@@ -1471,6 +1471,8 @@ impl Default for ImageUnit {
 /// make-current on, or from the program's own questions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Limits {
+    /// The driver was asked.
+    pub is_known: bool,
     pub compressed_texture_formats: i32,
     pub program_binary_formats: i32,
     pub shader_binary_formats: i32,
@@ -1481,6 +1483,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            is_known: false,
             compressed_texture_formats: 0,
             program_binary_formats: 0,
             shader_binary_formats: 0,

@@ -42,8 +42,6 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
         ("constants".to_owned(), file("#![allow(non_upper_case_globals)]\n", &constants(&used))),
         ("extensions".to_owned(), file("#![allow(non_upper_case_globals)]\n", &extensions(&used))),
     ]);
-    // What commands do comes with the hand-written functions that it calls.
-    const HAS_COMMANDS: bool = false;
     let mut reexports = Vec::new();
     for (origin, module) in commands::MODULES {
         let items = all.values().filter(|emitted| emitted.command.origin == origin);
@@ -53,7 +51,6 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
     }
     let all = "// What a command does, in the module of its name.\n#![allow(unused_imports)]\n";
     files.insert("commands".to_owned(), file(all, &reexports));
-    files.retain(|name, _| HAS_COMMANDS || !name.starts_with("commands") && name != "dispatch");
     let modules: Vec<String> = files.keys().map(|module| declare(module)).collect();
     files.insert("mod".to_owned(), file("", &modules));
     let folder = Path::new("state/src/generated");

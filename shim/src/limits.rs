@@ -1,0 +1,147 @@
+//! What a context's driver offers: asked once, when the context first becomes current.
+//!
+//! Asks nothing that the context's version might not know: an error that the shim makes is one that
+//! the program would see.
+
+use core::ffi::{CStr, c_char};
+
+use gapii_state::{Context, Extensions};
+
+use crate::generated::ids;
+use crate::table;
+use crate::tracking;
+
+const GL_VERSION: u32 = 0x1F02;
+const GL_EXTENSIONS: u32 = 0x1F03;
+const GL_NUM_COMPRESSED_TEXTURE_FORMATS: u32 = 0x86A2;
+const GL_NUM_PROGRAM_BINARY_FORMATS: u32 = 0x87FE;
+const GL_MAX_VERTEX_ATTRIBS: u32 = 0x8869;
+const GL_NUM_SHADER_BINARY_FORMATS: u32 = 0x8DF9;
+
+/// Asks for the limits of this thread's context if nobody has yet.
+///
+/// # Safety
+/// In a hooked command of this thread, with the context current.
+pub unsafe fn learn() {
+    // SAFETY: the caller has the thread to itself.
+    let Some(thread) = (unsafe { tracking::state() }) else { return };
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    if context.limits.is_known {
+        return;
+    }
+    context.limits.is_known = true;
+    let Some(driver) = Driver::find() else { return };
+    if let Some(version) = driver.text(GL_VERSION).and_then(|text| parse_version(&text)) {
+        context.version = version;
+    }
+    let extensions = driver.text(GL_EXTENSIONS).unwrap_or_default();
+    context.extensions = Extensions::parse(&extensions);
+    ask_numbers(context, &driver, &extensions);
+}
+
+/// Payload of the record that tells them to those who follow the trace.
+pub fn payload(context: &Context) -> Vec<u8> {
+    let limits = &context.limits;
+    let numbers = [
+        limits.compressed_texture_formats,
+        limits.program_binary_formats,
+        limits.shader_binary_formats,
+        limits.vertex_attribs,
+    ];
+    let extensions = context.extensions.names().collect::<Vec<_>>().join(" ");
+    let (major, minor) = context.version;
+    let mut payload = context.handle.to_le_bytes().to_vec();
+    let counts =
+        [u16::from(major), u16::from(minor), numbers.len() as u16, extensions.len() as u16];
+    payload.extend(counts.iter().flat_map(|count| count.to_le_bytes()));
+    payload.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    payload.extend_from_slice(extensions.as_bytes());
+    payload
+}
+
+fn ask_numbers(context: &mut Context, driver: &Driver, extensions: &str) {
+    let major = context.version.0;
+    let has = |name| extensions.split_ascii_whitespace().any(|known| known == name);
+    let limits = &mut context.limits;
+    limits.compressed_texture_formats = driver.number(GL_NUM_COMPRESSED_TEXTURE_FORMATS);
+    if major >= 2 {
+        limits.shader_binary_formats = driver.number(GL_NUM_SHADER_BINARY_FORMATS);
+        limits.vertex_attribs = driver.number(GL_MAX_VERTEX_ATTRIBS);
+    }
+    if major >= 3 || major == 2 && has("GL_OES_get_program_binary") {
+        limits.program_binary_formats = driver.number(GL_NUM_PROGRAM_BINARY_FORMATS);
+    }
+}
+
+/// The driver's own functions.
+struct Driver {
+    string: unsafe extern "C" fn(u32) -> *const c_char,
+    integer: unsafe extern "C" fn(u32, *mut i32),
+}
+
+impl Driver {
+    fn find() -> Option<Driver> {
+        let (string, integer) =
+            (table::driver(ids::GL_GET_STRING), table::driver(ids::GL_GET_INTEGERV));
+        if string.is_null() || integer.is_null() {
+            return None;
+        }
+        Some(Driver {
+            // SAFETY: the driver's glGetString has this signature.
+            string: unsafe { core::mem::transmute::<table::Code, _>(string) },
+            // SAFETY: the driver's glGetIntegerv has this signature.
+            integer: unsafe { core::mem::transmute::<table::Code, _>(integer) },
+        })
+    }
+
+    fn text(&self, name: u32) -> Option<String> {
+        // SAFETY: a context is current.
+        let text = unsafe { (self.string)(name) };
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: the driver gives zero-terminated text that stays.
+        Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    }
+
+    fn number(&self, name: u32) -> i32 {
+        let mut number = 0;
+        // SAFETY: a context is current, and the name is of one number.
+        unsafe { (self.integer)(name, &raw mut number) };
+        number
+    }
+}
+
+/// Major and minor version of `OpenGL ES 3.2 …` and `OpenGL ES-CM 1.1 …`.
+fn parse_version(text: &str) -> Option<(u8, u8)> {
+    let number = text.strip_prefix("OpenGL ES")?.split(' ').nth(1)?;
+    let (major, minor) = number.split_once('.')?;
+    let minor = minor.split(|digit: char| !digit.is_ascii_digit()).next()?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn payload_has_the_version_and_the_numbers_by_their_count() {
+        let mut context = Context::new(7, Arc::default(), (3, 2));
+        context.limits.vertex_attribs = 16;
+        let expected: [&[u8]; 4] =
+            [&7u64.to_le_bytes(), &[3, 0, 2, 0, 4, 0, 0, 0], &[0; 12], &16i32.to_le_bytes()];
+        assert_eq!(payload(&context), expected.concat());
+    }
+
+    #[test]
+    fn version_is_found_in_what_the_driver_says() {
+        let check = |text, expected| assert_eq!(parse_version(text), expected, "{text}");
+        check("OpenGL ES 3.2 Mesa 22.3.6", Some((3, 2)));
+        check("OpenGL ES 2.0 build 1.14@5", Some((2, 0)));
+        check("OpenGL ES-CM 1.1 Mesa 22.3.6", Some((1, 1)));
+        check("OpenGL ES 3.2V@0502.0", Some((3, 2)));
+        check("4.6.0 NVIDIA 535", None);
+        check("OpenGL ES", None);
+    }
+}
