@@ -8,7 +8,7 @@ mod handlers;
 mod ids;
 mod names;
 mod sizes;
-mod state;
+pub mod state;
 mod state_calls;
 mod trackers;
 

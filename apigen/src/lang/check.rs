@@ -60,7 +60,6 @@ pub fn compile(sources: &Sources, apis: &[Api<'_>]) -> Result<Program, Report> {
         names: Names::new(apis),
         program: Program::default(),
         functions: Vec::new(),
-        depth: 0,
         sink,
         undescribed: Vec::new(),
     };
@@ -80,8 +79,6 @@ struct Checker<'a> {
     program: Program,
     /// Of each function of the program.
     functions: Vec<Progress<'a>>,
-    /// Of functions that are being checked because others call them.
-    depth: u32,
     sink: Sink,
     /// Commands that need a description. Not a word of them while there are other mistakes: the
     /// description may be among what could not be read.

@@ -4,10 +4,13 @@ use std::fmt;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 
-use super::source::{Sources, Span};
+use super::source::{Source, Sources, Span};
 
 /// Columns of a rendered diagnostic.
 const WIDTH: usize = 100;
+
+/// A file with a longer line is not quoted.
+const MOST_COLUMNS: usize = 4096;
 
 /// A mistake.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -136,8 +139,14 @@ impl<'a> Shown<'a> {
                 elsewhere.push(format!("{text}: {}", sources.place(*span)));
             }
         }
-        let source =
-            source.map(|source| NamedSource::new(source.path.clone(), source.text.clone()));
+        let is_quotable =
+            |source: &&Source| source.text.lines().all(|line| line.len() <= MOST_COLUMNS);
+        if let (Some((span, _)), None) = (diagnostic.labels.first(), source.filter(is_quotable)) {
+            elsewhere.insert(0, sources.place(*span));
+        }
+        let source = source
+            .filter(is_quotable)
+            .map(|source| NamedSource::new(source.path.clone(), source.text.clone()));
         Self { diagnostic, source, labels, elsewhere }
     }
 }

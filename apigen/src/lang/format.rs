@@ -150,7 +150,7 @@ impl Printer {
         if line.is_empty() && self.listed(nodes, line, indent) {
             return;
         }
-        let chunks = tree::chunks(nodes, WIDTH - indent - INDENT - more);
+        let chunks = tree::chunks(nodes, WIDTH.saturating_sub(indent + INDENT + more));
         if chunks.len() == 1 {
             self.in_brackets(nodes, line, indent, more);
             return;

@@ -113,7 +113,7 @@ impl Body<'_, '_> {
             self.mistake(span, "functions can't be called here");
             return None;
         }
-        if !self.checker.function(id, Some(span)) {
+        if !self.checker.is_callable(id, span) {
             return None;
         }
         let function = &self.checker.program[id];

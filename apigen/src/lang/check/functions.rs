@@ -1,21 +1,20 @@
-//! Functions, each checked when it is first called, so that types need not be written.
+//! Functions, each checked before those that call it, so that types of results need not be written.
 
-use super::super::ast::{Item, ItemKind};
+use super::super::ast::{Expr, ExprKind, Item, ItemKind};
 use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
-use super::super::typed::{Expr, ExprKind, Function, FunctionId, Type};
+use super::super::typed::{self, Function, FunctionId, Type};
 use super::Checker;
 use super::analysis;
 use super::body::Body;
-
-/// How long a chain of calls may be.
-const DEPTH: u32 = 32;
+use super::names::Declared;
 
 /// How far the checking of a function is.
 #[derive(Clone, Copy)]
 pub(super) enum Progress<'a> {
     Declared(&'a Item),
-    Begun,
+    /// What it calls comes first.
+    Begun(&'a Item),
     Done,
     /// Its mistakes have been reported; whoever calls it is left alone.
     Failed,
@@ -31,7 +30,7 @@ impl Function {
             locals: Vec::new(),
             params: 0,
             lets: Vec::new(),
-            value: Expr { kind: ExprKind::None, ty: Type::None, span },
+            value: typed::Expr { kind: typed::ExprKind::None, ty: Type::None, span },
             result: Type::None,
             tools_only: false,
             of_arguments: false,
@@ -41,35 +40,54 @@ impl Function {
 }
 
 impl<'a> Checker<'a> {
+    /// Checks all functions, what they call first: their types may follow from it.
     pub(super) fn check_functions(&mut self) {
         for at in 0..self.functions.len() {
-            self.function(FunctionId(at), None);
+            let mut open = vec![FunctionId(at)];
+            while let Some(id) = open.last().copied() {
+                let (Progress::Declared(item) | Progress::Begun(item)) = self.functions[id.0]
+                else {
+                    open.pop();
+                    continue;
+                };
+                let called = self.called_first(item);
+                self.functions[id.0] = Progress::Begun(item);
+                if called.is_empty() {
+                    let done = self.function_body(id, item).is_some();
+                    self.functions[id.0] = if done { Progress::Done } else { Progress::Failed };
+                } else {
+                    open.extend(called);
+                }
+            }
         }
     }
 
-    /// Checks a function if that has not been done; whether it is right.
-    pub(super) fn function(&mut self, id: FunctionId, caller: Option<Span>) -> bool {
+    /// Functions that one calls and that have not been looked at.
+    fn called_first(&self, item: &Item) -> Vec<FunctionId> {
+        let ItemKind::Function { body, .. } = &item.kind else { return Vec::new() };
+        let mut called = Vec::new();
+        let mut note = |name: &str| {
+            if let Some(Declared::Function(id)) = self.names.declared(name)
+                && matches!(self.functions[id.0], Progress::Declared(_))
+            {
+                called.push(id);
+            }
+        };
+        for expr in body.lets.iter().map(|(_, value)| value).chain([&body.result]) {
+            names_in(expr, &mut note);
+        }
+        called
+    }
+
+    /// Whether a function can be called: it is right, and does not call the caller.
+    pub(super) fn is_callable(&mut self, id: FunctionId, caller: Span) -> bool {
         match self.functions[id.0] {
             Progress::Done => true,
             Progress::Failed => false,
-            Progress::Begun => {
+            Progress::Declared(_) | Progress::Begun(_) => {
                 let message = format!("`{}` calls itself", self.program[id].name);
-                self.mistake(caller.unwrap_or(self.program[id].span), message);
+                self.mistake(caller, message);
                 false
-            }
-            Progress::Declared(_) if self.depth == DEPTH => {
-                let span = caller.unwrap_or(self.program[id].span);
-                let message = format!("more than {DEPTH} functions call one another");
-                self.mistake(span, message);
-                false
-            }
-            Progress::Declared(item) => {
-                self.functions[id.0] = Progress::Begun;
-                self.depth += 1;
-                let done = self.function_body(id, item).is_some();
-                self.depth -= 1;
-                self.functions[id.0] = if done { Progress::Done } else { Progress::Failed };
-                done
             }
         }
     }
@@ -116,5 +134,29 @@ impl<'a> Checker<'a> {
         function.lets = lets;
         function.value = value;
         Some(())
+    }
+}
+
+/// Names that an expression consists of.
+fn names_in(expr: &Expr, note: &mut dyn FnMut(&str)) {
+    match &expr.kind {
+        ExprKind::Name(name) => note(name),
+        ExprKind::Member(inner, _) | ExprKind::Unary(_, inner) => names_in(inner, note),
+        ExprKind::Index(left, right) | ExprKind::Binary(_, left, right) => {
+            names_in(left, note);
+            names_in(right, note);
+        }
+        ExprKind::Call { function, arguments } => {
+            names_in(function, note);
+            arguments.iter().for_each(|argument| names_in(argument, note));
+        }
+        ExprKind::If { condition, then, otherwise } => {
+            [condition, then, otherwise].into_iter().for_each(|inner| names_in(inner, note));
+        }
+        ExprKind::Match { value, arms } => {
+            names_in(value, note);
+            arms.iter().for_each(|arm| names_in(&arm.body, note));
+        }
+        _ => {}
     }
 }

@@ -1,0 +1,39 @@
+//! What holds for any text that is given to the description compiler.
+
+use std::sync::LazyLock;
+
+use apigen::lang::check::{Api, compile};
+use apigen::lang::format::format;
+use apigen::lang::source::{Source, Sources};
+use apigen::registry::{self, Registry};
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+    let xml = include_str!("../toy/toy.xml");
+    registry::parse("toy.xml", xml, &["toy"]).expect("the registry has no mistakes")
+});
+
+fn sources(text: &str) -> Sources {
+    let source = Source { path: "any.api".to_owned(), text: text.to_owned() };
+    Sources { files: vec![source] }
+}
+
+/// Compiles `text` as a description of the toy API and formats it. Either may say what is wrong;
+/// what is right stays so when it is formatted, and generates code.
+pub fn survive(text: &str) {
+    let api = Api { name: "toy", catch_all: "TOY", registry: &REGISTRY };
+    let compiled = compile(&sources(text), &[api]);
+    match &compiled {
+        Ok(program) => assert!(!apigen::emit::state::emit(program).is_empty()),
+        Err(report) => {
+            assert!(!report.diagnostics.is_empty(), "a refusal has a reason");
+            assert!(!report.to_string().is_empty());
+        }
+    }
+    let Ok(formatted) = format(0, text) else {
+        assert!(compiled.is_err(), "what has no form is no description");
+        return;
+    };
+    assert_eq!(format(0, &formatted).as_ref(), Ok(&formatted), "one form");
+    let again = compile(&sources(&formatted), &[api]);
+    assert_eq!(again.is_ok(), compiled.is_ok(), "the form changes no meaning");
+}
