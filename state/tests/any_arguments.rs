@@ -1,0 +1,90 @@
+//! Commands with any arguments, in any order, are no trouble: tools follow traces that they cannot
+//! trust, and programs call what they like.
+
+#![cfg(feature = "tools")]
+
+use std::sync::Arc;
+
+use gapii_state::generated::dispatch::COMMANDS;
+use gapii_state::{Context, Group, Memory, Process, Thread};
+use proptest::prelude::*;
+
+/// A few bytes that are anything, over and over, and nothing beyond them.
+struct Space(Vec<u8>);
+
+const SPACE: u64 = 0x10_0000;
+const SPACE_BYTES: u64 = 1 << 14;
+
+impl Memory for Space {
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let end = address.checked_add(into.len() as u64);
+        if address < SPACE || end.is_none_or(|end| end > SPACE + SPACE_BYTES) {
+            return false;
+        }
+        for (at, byte) in into.iter_mut().enumerate() {
+            *byte = self.0[(address - SPACE + at as u64) as usize % self.0.len()];
+        }
+        true
+    }
+
+    fn text_len(&self, address: u64, most: u64) -> u64 {
+        let is_text = |at: &u64| {
+            let mut byte = [0];
+            self.read(address.wrapping_add(*at), &mut byte) && byte[0] != 0
+        };
+        (0..most.min(SPACE_BYTES)).take_while(is_text).count() as u64
+    }
+}
+
+/// Numbers that programs use, and some that they should not.
+fn argument() -> impl Strategy<Value = u64> {
+    let absurd = [64, 4096, u64::MAX, 1 << 31, i32::MAX as u64, i64::MAX as u64, 1 << 40];
+    // Targets, formats, types and names of values.
+    let names = [
+        0x0DE1, 0x1401, 0x1403, 0x1405, 0x1406, 0x1907, 0x1908, 0x8892, 0x8893, 0x88E4, 0x88EB,
+        0x88EC, 0x8A11, 0x8C8E, 0x8D40, 0x8D41, 0x8513, 0x8B30, 0x8B31, 0x90D2, 0x84C0,
+    ];
+    prop_oneof![
+        4 => 0..8u64,
+        1 => prop::sample::select(absurd.to_vec()),
+        2 => (SPACE..SPACE + SPACE_BYTES).prop_map(|address| address & !7),
+        3 => prop::sample::select(names.to_vec()),
+        1 => any::<u64>(),
+    ]
+}
+
+/// A command, whether the driver returned, arguments and result.
+type Call = (prop::sample::Index, bool, Vec<u64>, u64);
+
+fn call() -> impl Strategy<Value = Call> {
+    let args = prop::collection::vec(argument(), 12);
+    (any::<prop::sample::Index>(), any::<bool>(), args, argument())
+}
+
+proptest! {
+    #[test]
+    fn any_commands_with_any_arguments_are_followed(
+        version in prop::sample::select(vec![(1, 1), (2, 0), (3, 0), (3, 2)]),
+        bytes in prop::collection::vec(any::<u8>(), 1..256),
+        calls in prop::collection::vec(call(), 1..80),
+    ) {
+        let mut thread = Thread::new(Arc::new(Process::default()), 1);
+        let group = Arc::new(Group::default());
+        thread.context = Some(Box::new(Context::new(1, group, version)));
+        let space = Space(bytes);
+        for (command, returned, args, result) in calls {
+            let command = command.get(&COMMANDS);
+            // Contexts come and go with EGL's own; this is about what happens in one.
+            if command.name.starts_with("egl") {
+                continue;
+            }
+            if let Some(enter) = command.enter {
+                enter(&mut thread, &space, &args, result);
+            }
+            if let Some(leave) = command.leave.filter(|_| returned) {
+                leave(&mut thread, &space, &args, result);
+            }
+        }
+        prop_assert!(thread.context.is_some());
+    }
+}

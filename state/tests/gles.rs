@@ -1,0 +1,471 @@
+//! What OpenGL ES commands read and write, by what the program did before them.
+//!
+//! Each test is a short program: commands as the driver would have carried them out, and at the end
+//! the ranges that one of them touched.
+
+use std::sync::Arc;
+
+use gapii_state::commands::*;
+use gapii_state::{Context, Group, Memory, NO_PARAM, Observer, Process, Thread};
+
+/// Ranges as they were told: parameter, address, length.
+#[derive(Default, PartialEq, Eq, Debug)]
+struct Seen(Vec<(u8, u64, u64)>);
+
+impl Observer for Seen {
+    fn range(&mut self, param: u8, address: u64, len: u64) {
+        self.0.push((param, address, len));
+    }
+}
+
+/// Memory of 64 KiB from an address on.
+struct Space(Vec<u8>);
+
+const SPACE: u64 = 0x10_0000;
+
+impl Space {
+    fn new() -> Self {
+        Self(vec![0; 1 << 16])
+    }
+
+    /// Puts values at an offset, and says its address.
+    fn put<const N: usize>(&mut self, offset: usize, values: &[[u8; N]]) -> u64 {
+        let bytes = values.concat();
+        self.0[offset..offset + bytes.len()].copy_from_slice(&bytes);
+        SPACE + offset as u64
+    }
+
+    fn text(&mut self, offset: usize, text: &str) -> u64 {
+        self.0[offset..offset + text.len()].copy_from_slice(text.as_bytes());
+        self.0[offset + text.len()] = 0;
+        SPACE + offset as u64
+    }
+}
+
+impl Memory for Space {
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let from = address.checked_sub(SPACE).map(|from| from as usize);
+        let found = from.and_then(|from| self.0.get(from..)?.get(..into.len()));
+        found.map(|found| into.copy_from_slice(found)).is_some()
+    }
+
+    fn text_len(&self, address: u64, most: u64) -> u64 {
+        let mut byte = [1];
+        (0..most).take_while(|at| self.read(address + at, &mut byte) && byte[0] != 0).count() as u64
+    }
+}
+
+/// A program: a thread with a context, and its memory.
+struct App {
+    thread: Thread,
+    space: Space,
+    seen: Seen,
+}
+
+impl App {
+    fn new(version: (u8, u8)) -> Self {
+        let mut thread = Thread::new(Arc::new(Process::default()), 1);
+        let context = Context::new(1, Arc::new(Group::default()), version);
+        thread.context = Some(Box::new(context));
+        Self { thread, space: Space::new(), seen: Seen::default() }
+    }
+
+    /// With a program in use, as draws need it.
+    fn drawing(version: (u8, u8)) -> Self {
+        let mut app = Self::new(version);
+        app.leave(|thread, space, seen| glCreateProgram::leave(thread, space, seen, 77));
+        app.enter(|thread, space, seen| glUseProgram::enter(thread, space, seen, 77));
+        app
+    }
+
+    /// Runs a part of a command; what it touched.
+    fn run(&mut self, part: impl FnOnce(&mut Thread, &Space, &mut Seen)) -> Vec<(u8, u64, u64)> {
+        part(&mut self.thread, &self.space, &mut self.seen);
+        std::mem::take(&mut self.seen.0)
+    }
+
+    fn enter(&mut self, part: impl FnOnce(&mut Thread, &Space, &mut Seen)) {
+        self.run(part);
+    }
+
+    fn leave(&mut self, part: impl FnOnce(&mut Thread, &Space, &mut Seen)) {
+        self.run(part);
+    }
+}
+
+/// Runs one part of a command in an app.
+macro_rules! call {
+    ($app:expr, $command:ident::$part:ident($($argument:expr),* $(,)?)) => {{
+        #[allow(clippy::cast_lossless)]
+        $app.run(|thread, space, seen| $command::$part(thread, space, seen, $($argument),*))
+    }};
+}
+
+const GL_TRIANGLES: u32 = 4;
+const GL_BYTE: u32 = 0x1400;
+const GL_UNSIGNED_BYTE: u32 = 0x1401;
+const GL_UNSIGNED_SHORT: u32 = 0x1403;
+const GL_FLOAT: u32 = 0x1406;
+const GL_RGBA: u32 = 0x1908;
+const GL_TEXTURE_2D: u32 = 0x0DE1;
+const GL_ARRAY_BUFFER: u32 = 0x8892;
+const GL_ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
+const GL_PIXEL_PACK_BUFFER: u32 = 0x88EB;
+const GL_PIXEL_UNPACK_BUFFER: u32 = 0x88EC;
+const GL_SHADER_STORAGE_BUFFER: u32 = 0x90D2;
+const GL_STATIC_DRAW: u32 = 0x88E4;
+const GL_UNPACK_ROW_LENGTH: u32 = 0x0CF2;
+const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
+const GL_PRIMITIVE_RESTART_FIXED_INDEX: u32 = 0x8D69;
+const GL_MAP_READ_BIT: u32 = 1;
+const GL_MAP_WRITE_BIT: u32 = 2;
+const GL_MAP_FLUSH_EXPLICIT_BIT: u32 = 0x10;
+
+const ARRAY: u64 = SPACE + 0x1000;
+
+fn float_array(app: &mut App, index: u32, size: i32, pointer: u64) {
+    call!(app, glVertexAttribPointer::enter(index, size, GL_FLOAT, false as _, 0, pointer));
+    call!(app, glEnableVertexAttribArray::enter(index));
+}
+
+fn draw(app: &mut App, first: i32, count: i32) -> Vec<(u8, u64, u64)> {
+    call!(app, glDrawArrays::enter(GL_TRIANGLES, first, count))
+}
+
+#[test]
+fn pointer_is_an_address_without_a_buffer_and_an_offset_with_one() {
+    let mut app = App::drawing((3, 0));
+    float_array(&mut app, 0, 3, ARRAY);
+    assert_eq!(draw(&mut app, 1, 2), [(NO_PARAM, ARRAY + 12, 24)]);
+    call!(app, glBindBuffer::enter(GL_ARRAY_BUFFER, 5));
+    // The binding alone changes nothing.
+    assert_eq!(draw(&mut app, 1, 2), [(NO_PARAM, ARRAY + 12, 24)]);
+    float_array(&mut app, 0, 3, 24);
+    assert_eq!(draw(&mut app, 1, 2), []);
+    call!(app, glBindBuffer::enter(GL_ARRAY_BUFFER, 0));
+    assert_eq!(draw(&mut app, 1, 2), []);
+}
+
+#[test]
+fn invalid_attribute_pointers_change_nothing() {
+    let mut app = App::drawing((2, 0));
+    float_array(&mut app, 0, 3, ARRAY);
+    call!(app, glVertexAttribPointer::enter(0, 5, GL_FLOAT, 0 as _, 0, 0x9999));
+    call!(app, glVertexAttribPointer::enter(0, 0, GL_FLOAT, 0 as _, 0, 0x9999));
+    call!(app, glVertexAttribPointer::enter(0, 3, GL_FLOAT, 0 as _, -4, 0x9999));
+    call!(app, glVertexAttribPointer::enter(0, 3, 0x1405, 0 as _, 0, 0x9999));
+    call!(app, glVertexAttribPointer::enter(32, 3, GL_FLOAT, 0 as _, 0, 0x9999));
+    assert_eq!(draw(&mut app, 0, 1), [(NO_PARAM, ARRAY, 12)]);
+}
+
+#[test]
+fn nothing_is_read_by_draws_that_the_driver_refuses() {
+    let mut app = App::drawing((3, 0));
+    float_array(&mut app, 0, 3, ARRAY);
+    for mode in [7, 9, 0xDEAD] {
+        assert_eq!(call!(app, glDrawArrays::enter(mode, 0, 3)), []);
+        assert_eq!(call!(app, glDrawElements::enter(mode, 3, GL_UNSIGNED_BYTE, ARRAY)), []);
+    }
+    assert_eq!(draw(&mut app, 0, -3), []);
+    assert_eq!(call!(app, glDrawElements::enter(GL_TRIANGLES, 3, GL_BYTE, ARRAY)), []);
+    call!(app, glUseProgram::enter(0));
+    assert_eq!(draw(&mut app, 0, 3), []);
+}
+
+#[test]
+fn nothing_is_read_without_a_context() {
+    let mut app = App::drawing((3, 0));
+    float_array(&mut app, 0, 3, ARRAY);
+    app.thread.context = None;
+    assert_eq!(draw(&mut app, 0, 3), []);
+    assert_eq!(call!(app, glBufferData::enter(GL_ARRAY_BUFFER, 64, ARRAY, GL_STATIC_DRAW)), []);
+    assert_eq!(
+        call!(
+            app,
+            glTexSubImage2D::enter(GL_TEXTURE_2D, 0, 0, 0, 4, 4, GL_RGBA, GL_UNSIGNED_BYTE, ARRAY)
+        ),
+        []
+    );
+}
+
+#[test]
+fn each_vertex_array_object_has_its_arrays_and_its_element_buffer() {
+    let mut app = App::drawing((2, 0));
+    let names = app.space.put(0, &[3u32.to_le_bytes()]);
+    call!(app, glGenVertexArrays::leave(1, names));
+    float_array(&mut app, 0, 2, ARRAY);
+    call!(app, glBindVertexArray::enter(3));
+    assert_eq!(draw(&mut app, 0, 1), []);
+    call!(app, glBindBuffer::enter(GL_ELEMENT_ARRAY_BUFFER, 4));
+    let indices = app.space.put(64, &[[2u8], [0], [1]]);
+    call!(app, glBufferData::enter(GL_ELEMENT_ARRAY_BUFFER, 3, indices, GL_STATIC_DRAW));
+    float_array(&mut app, 1, 1, ARRAY + 64);
+    let elements = |app: &mut App, at| {
+        call!(app, glDrawElements::enter(GL_TRIANGLES, 3, GL_UNSIGNED_BYTE, at))
+    };
+    assert_eq!(elements(&mut app, 0), [(NO_PARAM, ARRAY + 64, 12)]);
+    // A name that nobody made is refused.
+    call!(app, glBindVertexArray::enter(99));
+    assert_eq!(elements(&mut app, 0), [(NO_PARAM, ARRAY + 64, 12)]);
+    call!(app, glDeleteVertexArrays::enter(1, names));
+    assert_eq!(elements(&mut app, indices), [(3, indices, 3), (NO_PARAM, ARRAY, 24)]);
+}
+
+#[test]
+fn memory_is_no_array_of_a_vertex_array_object_since_es_3() {
+    let mut app = App::drawing((3, 0));
+    let names = app.space.put(0, &[3u32.to_le_bytes()]);
+    call!(app, glGenVertexArrays::leave(1, names));
+    call!(app, glBindVertexArray::enter(3));
+    float_array(&mut app, 0, 2, ARRAY);
+    assert_eq!(draw(&mut app, 0, 1), []);
+}
+
+#[test]
+fn instances_and_base_vertices_move_what_is_read() {
+    let mut app = App::drawing((3, 2));
+    float_array(&mut app, 0, 1, ARRAY);
+    float_array(&mut app, 1, 1, ARRAY + 0x1000);
+    call!(app, glVertexAttribDivisor::enter(1, 2));
+    let instanced = call!(app, glDrawArraysInstanced::enter(GL_TRIANGLES, 2, 3, 5));
+    assert_eq!(instanced, [(NO_PARAM, ARRAY + 8, 12), (NO_PARAM, ARRAY + 0x1000, 12)]);
+    let at = app.space.put(0, &[5u16, 6, 7].map(u16::to_le_bytes));
+    let based = call!(
+        app,
+        glDrawElementsInstancedBaseVertex::enter(GL_TRIANGLES, 3, GL_UNSIGNED_SHORT, at, 1, -5)
+    );
+    assert_eq!(based, [(3, at, 6), (NO_PARAM, ARRAY, 12), (NO_PARAM, ARRAY + 0x1000, 4)]);
+}
+
+#[test]
+fn restart_index_is_no_vertex_while_it_is_enabled() {
+    let mut app = App::drawing((3, 0));
+    float_array(&mut app, 0, 1, ARRAY);
+    let at = app.space.put(0, &[[1u8], [255], [2]]);
+    let elements =
+        |app: &mut App| call!(app, glDrawElements::enter(GL_TRIANGLES, 3, GL_UNSIGNED_BYTE, at));
+    assert_eq!(elements(&mut app)[1], (NO_PARAM, ARRAY + 4, 255 * 4));
+    call!(app, glEnable::enter(GL_PRIMITIVE_RESTART_FIXED_INDEX));
+    assert_eq!(elements(&mut app)[1], (NO_PARAM, ARRAY + 4, 8));
+    call!(app, glDisable::enter(GL_PRIMITIVE_RESTART_FIXED_INDEX));
+    assert_eq!(elements(&mut app)[1], (NO_PARAM, ARRAY + 4, 255 * 4));
+}
+
+#[test]
+fn indices_come_from_a_buffer_however_it_was_filled() {
+    let mut app = App::drawing((3, 1));
+    float_array(&mut app, 0, 1, ARRAY);
+    let at = app.space.put(0, &[[9u8], [8], [7]]);
+    call!(app, glBindBuffer::enter(GL_ELEMENT_ARRAY_BUFFER, 4));
+    call!(app, glBufferData::enter(GL_ELEMENT_ARRAY_BUFFER, 4, 0, GL_STATIC_DRAW));
+    call!(app, glBindBuffer::enter(GL_ARRAY_BUFFER, 4));
+    call!(app, glBufferSubData::enter(GL_ARRAY_BUFFER, 1, 3, at));
+    let elements =
+        |app: &mut App| call!(app, glDrawElements::enter(GL_TRIANGLES, 3, GL_UNSIGNED_BYTE, 1));
+    assert_eq!(elements(&mut app), [(NO_PARAM, ARRAY + 28, 12)]);
+    let map = app.space.put(64, &[[3u8], [3], [4]]);
+    call!(app, glMapBufferRange::leave(GL_ARRAY_BUFFER, 1, 3, GL_MAP_WRITE_BIT, map));
+    assert_eq!(call!(app, glUnmapBuffer::enter(GL_ARRAY_BUFFER)), [(NO_PARAM, map, 3)]);
+    assert_eq!(elements(&mut app), [(NO_PARAM, ARRAY + 12, 8)]);
+    call!(app, glBindBufferBase::enter(GL_SHADER_STORAGE_BUFFER, 0, 4));
+    assert_eq!(elements(&mut app), []);
+    assert_eq!(app.thread.context.as_ref().unwrap().unknown_indices, 1);
+    // What the program says of them is believed then.
+    let ranged = call!(app, glDrawRangeElements::enter(GL_TRIANGLES, 2, 5, 3, GL_UNSIGNED_BYTE, 1));
+    assert_eq!(ranged, [(NO_PARAM, ARRAY + 8, 16)]);
+}
+
+#[test]
+fn data_is_read_where_there_is_a_buffer_to_take_it() {
+    let mut app = App::new((3, 0));
+    let data = |app: &mut App, target, size, usage| {
+        call!(app, glBufferData::enter(target, size, ARRAY, usage))
+    };
+    assert_eq!(data(&mut app, GL_ARRAY_BUFFER, 16, GL_STATIC_DRAW), []);
+    call!(app, glBindBuffer::enter(GL_ARRAY_BUFFER, 1));
+    assert_eq!(data(&mut app, GL_ARRAY_BUFFER, 16, GL_STATIC_DRAW), [(2, ARRAY, 16)]);
+    assert_eq!(data(&mut app, GL_ARRAY_BUFFER, -1, GL_STATIC_DRAW), []);
+    assert_eq!(data(&mut app, GL_ARRAY_BUFFER, 16, 0xDEAD), []);
+    assert_eq!(data(&mut app, 0xDEAD, 16, GL_STATIC_DRAW), []);
+    let huge = 1 << 32;
+    assert_eq!(call!(app, glBufferData::enter(GL_ARRAY_BUFFER, huge, 0, GL_STATIC_DRAW)), []);
+    assert_eq!(call!(app, glBufferSubData::enter(GL_ARRAY_BUFFER, 4, 8, ARRAY)), [(3, ARRAY, 8)]);
+    assert_eq!(call!(app, glBufferSubData::enter(GL_ARRAY_BUFFER, -4, 8, ARRAY)), []);
+    let names = app.space.put(0, &[1u32.to_le_bytes()]);
+    call!(app, glDeleteBuffers::enter(1, names));
+    assert_eq!(data(&mut app, GL_ARRAY_BUFFER, 16, GL_STATIC_DRAW), []);
+}
+
+#[test]
+fn mapping_is_observed_as_its_access_says() {
+    let mut app = App::new((3, 0));
+    call!(app, glBindBuffer::enter(GL_ARRAY_BUFFER, 1));
+    call!(app, glBufferData::enter(GL_ARRAY_BUFFER, 100, 0, GL_STATIC_DRAW));
+    let map = |app: &mut App, access| {
+        call!(app, glMapBufferRange::leave(GL_ARRAY_BUFFER, 10, 20, access, ARRAY))
+    };
+    let unmap = |app: &mut App| call!(app, glUnmapBuffer::enter(GL_ARRAY_BUFFER));
+    assert_eq!(map(&mut app, GL_MAP_READ_BIT), [(NO_PARAM, ARRAY, 20)]);
+    assert_eq!(unmap(&mut app), []);
+    assert_eq!(map(&mut app, GL_MAP_WRITE_BIT), []);
+    assert_eq!(unmap(&mut app), [(NO_PARAM, ARRAY, 20)]);
+    assert_eq!(unmap(&mut app), []);
+    assert_eq!(map(&mut app, GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT), []);
+    let flushed = call!(app, glFlushMappedBufferRange::enter(GL_ARRAY_BUFFER, 4, 8));
+    assert_eq!(flushed, [(NO_PARAM, ARRAY + 4, 8)]);
+    assert_eq!(unmap(&mut app), []);
+    // The driver refused.
+    let failed = call!(app, glMapBufferRange::leave(GL_ARRAY_BUFFER, 10, 20, GL_MAP_READ_BIT, 0));
+    assert_eq!(failed, []);
+    assert_eq!(unmap(&mut app), []);
+}
+
+fn upload(app: &mut App, target: u32, format: u32, pixels: u64) -> Vec<(u8, u64, u64)> {
+    let ty = GL_UNSIGNED_BYTE;
+    call!(app, glTexImage2D::enter(target, 0, GL_RGBA as i32, 3, 2, 0, format, ty, pixels))
+}
+
+#[test]
+fn upload_reads_what_the_context_has_unpack_parameters_for() {
+    let check = |version, row_length, expected: &[(u8, u64, u64)]| {
+        let mut app = App::new(version);
+        call!(app, glPixelStorei::enter(GL_UNPACK_ROW_LENGTH, row_length));
+        assert_eq!(upload(&mut app, GL_TEXTURE_2D, GL_RGBA, ARRAY), expected, "{version:?}");
+    };
+    check((3, 0), 0, &[(8, ARRAY, 24)]);
+    check((3, 0), 10, &[(8, ARRAY, 52)]);
+    check((3, 0), -10, &[(8, ARRAY, 24)]);
+    // ES 2 has no row lengths.
+    check((2, 0), 10, &[(8, ARRAY, 24)]);
+}
+
+#[test]
+fn alignment_is_one_of_four() {
+    for (alignment, len) in [(1, 18), (2, 19), (4, 21), (8, 25), (3, 21), (0, 21), (16, 21)] {
+        let mut app = App::new((2, 0));
+        call!(app, glPixelStorei::enter(GL_UNPACK_ALIGNMENT, alignment));
+        let seen = upload(&mut app, GL_TEXTURE_2D, 0x1907, ARRAY);
+        assert_eq!(seen, [(8, ARRAY, len)], "{alignment}");
+    }
+}
+
+#[test]
+fn pixels_of_null_of_mistakes_and_of_buffers_are_not_read() {
+    let mut app = App::new((3, 0));
+    assert_eq!(upload(&mut app, GL_TEXTURE_2D, GL_RGBA, 0), []);
+    assert_eq!(upload(&mut app, 0xDEAD, GL_RGBA, ARRAY), []);
+    assert_eq!(upload(&mut app, GL_TEXTURE_2D, 0xDEAD, ARRAY), []);
+    call!(app, glBindBuffer::enter(GL_PIXEL_UNPACK_BUFFER, 1));
+    assert_eq!(upload(&mut app, GL_TEXTURE_2D, GL_RGBA, ARRAY), []);
+    let compressed = |app: &mut App| {
+        call!(app, glCompressedTexImage2D::enter(GL_TEXTURE_2D, 0, 0x9274, 8, 8, 0, 32, ARRAY))
+    };
+    assert_eq!(compressed(&mut app), []);
+    call!(app, glBindBuffer::enter(GL_PIXEL_UNPACK_BUFFER, 0));
+    assert_eq!(compressed(&mut app), [(7, ARRAY, 32)]);
+}
+
+#[test]
+fn read_back_is_observed_unless_a_buffer_takes_it() {
+    let mut app = App::new((3, 2));
+    let read = |app: &mut App| {
+        call!(app, glReadPixels::leave(0, 0, 2, 2, GL_RGBA, GL_UNSIGNED_BYTE, ARRAY))
+    };
+    assert_eq!(read(&mut app), [(6, ARRAY, 16)]);
+    call!(app, glBindBuffer::enter(GL_PIXEL_PACK_BUFFER, 1));
+    assert_eq!(read(&mut app), []);
+    call!(app, glBindBuffer::enter(GL_PIXEL_PACK_BUFFER, 0));
+    let within = |app: &mut App, room| {
+        call!(app, glReadnPixels::leave(0, 0, 2, 2, GL_RGBA, GL_UNSIGNED_BYTE, room, ARRAY))
+    };
+    assert_eq!(within(&mut app, 16), [(7, ARRAY, 16)]);
+    assert_eq!(within(&mut app, 15), []);
+}
+
+#[test]
+fn lists_of_formats_are_as_long_as_the_program_was_told() {
+    let mut app = App::new((3, 0));
+    let list = |app: &mut App| call!(app, glGetIntegerv::leave(0x86A3, ARRAY));
+    assert_eq!(list(&mut app), []);
+    let number = app.space.put(0, &[7i32.to_le_bytes()]);
+    call!(app, glGetIntegerv::leave(0x86A2, number));
+    assert_eq!(list(&mut app), [(1, ARRAY, 28)]);
+}
+
+/// A program linked from one shader, and `name` at location 3.
+fn with_uniform(source: &str, name: &str) -> App {
+    let mut app = App::new((3, 0));
+    let source = app.space.text(64, source);
+    let sources = app.space.put(0, &[source.to_le_bytes()]);
+    call!(app, glCreateShader::leave(0x8B31, 5));
+    call!(app, glShaderSource::enter(5, 1, sources, 0));
+    call!(app, glCreateProgram::leave(6));
+    call!(app, glAttachShader::enter(6, 5));
+    call!(app, glLinkProgram::enter(6));
+    call!(app, glDetachShader::enter(6, 5));
+    call!(app, glDeleteShader::enter(5));
+    let name = app.space.text(4096, name);
+    call!(app, glGetUniformLocation::leave(6, name, 3));
+    app
+}
+
+#[test]
+fn uniform_is_as_large_as_its_declaration_says() {
+    let source = "uniform mat3 turn; uniform vec2 offsets[4]; void main() {}";
+    for (name, location, len) in
+        [("turn", 3, 36), ("offsets[1]", 3, 8), ("offsets", 5, 8), ("x", 3, 4)]
+    {
+        let mut app = with_uniform(source, name);
+        let value = call!(app, glGetUniformfv::leave(6, location, ARRAY));
+        assert_eq!(value, [(2, ARRAY, len)], "{name} {location}");
+        assert_eq!(call!(app, glGetUniformfv::leave(6, -1, ARRAY)), []);
+        assert_eq!(call!(app, glGetUniformfv::leave(9, location, ARRAY)), []);
+        let room = len as i32;
+        assert_eq!(call!(app, glGetnUniformfv::leave(6, location, room, ARRAY)).len(), 1);
+        assert_eq!(call!(app, glGetnUniformfv::leave(6, location, room - 1, ARRAY)).len(), 0);
+    }
+}
+
+#[test]
+fn uniform_is_as_large_as_the_driver_said() {
+    let mut app = with_uniform("#define T vec4\nuniform T tint;", "tint");
+    let uniform = |app: &mut App| call!(app, glGetUniformiv::leave(6, 3, ARRAY))[0].2;
+    assert_eq!(uniform(&mut app), 4);
+    let ty = app.space.put(32, &[0x8B52u32.to_le_bytes()]);
+    call!(app, glGetActiveUniform::leave(6, 0, 64, 0, 0, ty, SPACE + 4096));
+    assert_eq!(uniform(&mut app), 16);
+    call!(app, glLinkProgram::enter(6));
+    assert_eq!(uniform(&mut app), 4);
+}
+
+#[test]
+fn blocks_have_as_many_indices_as_the_program_was_told() {
+    let mut app = with_uniform("", "x");
+    let indices = |app: &mut App| call!(app, glGetActiveUniformBlockiv::leave(6, 1, 0x8A43, ARRAY));
+    assert_eq!(indices(&mut app), []);
+    let count = app.space.put(32, &[5i32.to_le_bytes()]);
+    call!(app, glGetActiveUniformBlockiv::leave(6, 1, 0x8A42, count));
+    assert_eq!(indices(&mut app), [(3, ARRAY, 20)]);
+}
+
+#[test]
+fn program_that_was_deleted_while_in_use_still_draws() {
+    let mut app = App::drawing((2, 0));
+    float_array(&mut app, 0, 1, ARRAY);
+    call!(app, glDeleteProgram::enter(77));
+    assert_eq!(draw(&mut app, 0, 1), [(NO_PARAM, ARRAY, 4)]);
+    call!(app, glUseProgram::enter(77));
+    assert_eq!(draw(&mut app, 0, 1), [(NO_PARAM, ARRAY, 4)]);
+    call!(app, glUseProgram::enter(0));
+    call!(app, glUseProgram::enter(77));
+    assert_eq!(draw(&mut app, 0, 1), []);
+}
+
+#[test]
+fn messages_are_as_many_as_the_driver_gave() {
+    let mut app = App::new((3, 2));
+    app.space.text(0, "first");
+    app.space.text(6, "second");
+    let log = call!(app, glGetDebugMessageLog::leave(8, 64, ARRAY, 0, 0, 0, 0, SPACE, 2));
+    assert_eq!(log, [(2, ARRAY, 8), (7, SPACE, 13)]);
+}
