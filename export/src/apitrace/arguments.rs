@@ -31,8 +31,13 @@ impl<W: Write> Arguments<'_, W> {
         value: Value,
         observed: Option<&[u8]>,
     ) -> io::Result<()> {
+        let is_null = matches!(value, Value::Pointer(0));
         match observed {
             Some(bytes) => self.memory(ty.kind, element, bytes),
+            // Players take an array where there are elements, and end without one.
+            None if !is_null && element.is_some_and(|element| element != BYTE) => {
+                self.values.array(0)
+            }
             None => self.scalar(ty, value),
         }
     }

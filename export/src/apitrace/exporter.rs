@@ -16,6 +16,7 @@ use super::client_memory::{self, ClientArray, ClientArrays, Needed, Slot};
 use super::mappings::{self, Mappings};
 use super::quirks::{self, Size, Surfaces};
 use super::ranges::{Range, Read, Span, Written};
+use super::texts;
 
 /// What a trace says of the program that it is of.
 #[derive(Clone, Debug, Default)]
@@ -321,13 +322,19 @@ impl<W: Write> Exporter<W> {
             let bytes = command.bytes_of(arg.observation);
             return arguments.write(ty, element, arg.value, bytes.as_deref());
         }
+        if texts::are_behind(arg.param) {
+            return texts::write(command, address, &of_it, &mut self.calls.values);
+        }
         let Some(span) = Span::new(address, &of_it) else {
             self.summary.unexpressed += 1;
-            return self.calls.values.address(address);
+            return self.arguments(command, function).write(ty, element, arg.value, None);
         };
-        match span.whole(command) {
-            Some(bytes) => self.arguments(command, function).memory(Kind::Array, element, &bytes),
+        match element {
             None => span.write(command, &mut self.calls.values),
+            Some(_) => {
+                let bytes = span.bytes(command);
+                self.arguments(command, function).memory(Kind::Array, element, &bytes)
+            }
         }
     }
 

@@ -14,6 +14,7 @@ mod exporter;
 mod mappings;
 mod quirks;
 mod ranges;
+mod texts;
 mod values;
 
 pub use exporter::{Exporter, Program, Summary};

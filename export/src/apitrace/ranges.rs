@@ -21,7 +21,7 @@ pub struct Range<'a> {
     pub param: Option<usize>,
     pub address: u64,
     pub size: u64,
-    observation: Observation<'a>,
+    pub observation: Observation<'a>,
 }
 
 impl Range<'_> {
@@ -113,12 +113,25 @@ impl<'r, 'a> Span<'r, 'a> {
         (end - start <= known.saturating_add(GAP_BYTES_MAX)).then_some(Self { start, end, ranges })
     }
 
-    /// The bytes, if they are in one piece and there from the start.
-    pub fn whole(&self, command: &Command<'a>) -> Option<Cow<'a, [u8]>> {
-        match self.ranges {
-            [range] if range.address == self.start => command.bytes_of(range.observation),
-            _ => None,
+    /// Its bytes. What the trace does not have is zero.
+    pub fn bytes(&self, command: &Command<'a>) -> Cow<'a, [u8]> {
+        if let [range] = self.ranges
+            && range.address == self.start
+            && let Some(bytes) = command.bytes_of(range.observation)
+        {
+            return bytes;
         }
+        let mut all = vec![0; (self.end - self.start) as usize];
+        for range in self.ranges {
+            let Some(bytes) = command.bytes_of(range.observation) else { continue };
+            let skipped = self.start.saturating_sub(range.address).min(range.size) as usize;
+            let at = range.address.saturating_sub(self.start) as usize;
+            let bytes = &bytes[skipped..];
+            if let Some(place) = all.get_mut(at..at + bytes.len()) {
+                place.copy_from_slice(bytes);
+            }
+        }
+        Cow::Owned(all)
     }
 
     /// Writes it as a blob. What the trace does not have is zero.

@@ -230,3 +230,27 @@ fn values_that_were_written_are_an_array_and_pixels_an_address() {
     assert_eq!(*calls[0].arg("params"), Value::Array(floats));
     assert_eq!(*calls[1].arg("pixels"), Value::Address(0x2000));
 }
+
+#[test]
+fn texts_are_found_by_their_addresses() {
+    let mut script = Script::new();
+    let addresses: Vec<u8> =
+        [0x2004u64, 0x2000, 0x3000, 0].iter().flat_map(|at| at.to_le_bytes()).collect();
+    // Two texts side by side are one piece; one has no zero byte, and one is empty.
+    let piece = |address, bytes| Piece { param: 2, address, bytes };
+    let read = [piece(0x1000, &addresses), piece(0x2000, b"abc\0de")];
+    script.reading("glShaderSource", &[1, 4, 0x1000, 0], &read);
+    let text = |text: &str| Value::Text(text.to_owned());
+    let texts = vec![text("de"), text("abc"), text(""), Value::Null];
+    assert_eq!(*calls(script)[0].arg("string"), Value::Array(texts));
+}
+
+#[test]
+fn array_that_was_not_read_is_an_empty_one() {
+    let mut script = Script::new();
+    script.call("glUniform1fv", &[0, 0, 0x1000]);
+    script.call("glUniform1fv", &[0, 0, 0]);
+    let calls = calls(script);
+    assert_eq!(*calls[0].arg("value"), Value::Array(Vec::new()));
+    assert_eq!(*calls[1].arg("value"), Value::Null);
+}

@@ -47,8 +47,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("glGetUniformfv", &["location", "params*f32"]),
     ("glMapBufferRange", &["target", "offset", "length", "access"]),
     ("glReadPixels", &["width", "height", "pixels*"]),
+    ("glShaderSource", &["shader", "count", "string*address", "length*"]),
     ("glTexCoordPointer", &["size", "type", "stride", "pointer*"]),
     ("glTexImage2D", &["width", "height", "pixels*"]),
+    ("glUniform1fv", &["location", "count", "value*f32"]),
     ("glUnmapBuffer", &["target"]),
     ("glVertexAttribDivisor", &["index", "divisor"]),
     ("glVertexAttribPointer", &["index", "size", "type", "stride", "pointer*"]),
@@ -126,7 +128,11 @@ fn function((id, (name, params)): (usize, &(&str, &[&str]))) -> Function {
     let params = params.iter().map(|name| {
         let (name, element) = name.split_once('*').map_or((*name, None), |(n, e)| (n, Some(e)));
         let (ty, size) = if element.is_some() { (POINTER, 8) } else { (INT, 4) };
-        let element = element.filter(|element| *element == "f32").map(|_| FLOAT);
+        let element = match element {
+            Some("f32") => Some(FLOAT),
+            Some("address") => Some(POINTER),
+            _ => None,
+        };
         let at = offset.next_multiple_of(size);
         offset = at + size;
         Param { name: name.to_owned(), ty, offset: at, observed: Observed::No, element }
