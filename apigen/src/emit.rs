@@ -37,7 +37,8 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     for (module, text) in handlers::emit_modules(model) {
         files.insert(shim.join(module).with_extension("rs"), text);
     }
-    files.extend(state::emit(program));
+    let state = Path::new("state/src/generated");
+    files.extend(state::emit(program).into_iter().map(|(name, text)| (state.join(name), text)));
     for folder in [protocol, shim] {
         let modules = files.keys().filter(|path| path.starts_with(folder));
         let lines: Vec<String> = modules

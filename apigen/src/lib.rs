@@ -22,7 +22,7 @@ pub mod resolve;
 pub mod tree;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lang::typed::Program;
 use registry::Registries;
@@ -31,6 +31,9 @@ pub use fetch::registry_files;
 pub use lang::coverage::Coverage;
 pub use problem::{Error, Problem};
 pub use tree::{Inputs, descriptions, format_descriptions, stale, write};
+
+/// The toy API of the tests.
+const TOY: &str = "apigen/tests/toy";
 
 /// What [`generate`] made.
 #[derive(Debug)]
@@ -57,6 +60,20 @@ pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
     let model = resolve::resolve(&registries, inputs, &program)?;
     let files = formatted(emit::all(&model, &program))?;
     Ok(Generated { files, summary: model.summary(&program) })
+}
+
+/// Compiles the toy API of the tests in the repository at `root`, for the tests that run it.
+pub fn generate_toy(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
+    let registry =
+        registry::parse("toy.xml", &tree::read(&root.join(TOY).join("toy.xml"))?, &["toy"])?;
+    let apis = [lang::check::Api { name: "toy", catch_all: "TOY", registry: &registry }];
+    let sources = tree::sources(root, &format!("{TOY}/pass"))?;
+    let program = lang::check::compile(&sources, &apis).map_err(Error::Descriptions)?;
+    let files = emit::state::emit(&program).into_iter().map(|(name, text)| {
+        let text = text.replace("gl.xml, egl.xml and apis/", "toy.xml and pass/");
+        (Path::new(TOY).join("run/generated").join(name), text)
+    });
+    formatted(files.collect())
 }
 
 fn compile(inputs: &Inputs, registries: &Registries) -> Result<Program, Error> {

@@ -14,10 +14,10 @@ pub fn state(command: &Command) -> Option<StateParts> {
     let enter = Does::of(&command.enter);
     let leave = Does::of(&command.leave);
     let parts = StateParts {
-        enter: enter.anything(),
+        enter: enter.anything() || command.consumes,
         leave: leave.anything(),
         is_tracked: enter.changes || leave.changes,
-        reads_ranges: enter.observes,
+        reads_ranges: enter.observes || command.consumes,
         writes_ranges: leave.observes,
     };
     (parts.enter || parts.leave).then_some(parts)

@@ -13,8 +13,12 @@ use crate::lang::source::{Source, Sources};
 use crate::problem::Error;
 
 /// Folders that hold generated files and nothing else.
-pub const GENERATED: &[&str] =
-    &["protocol/src/generated", "shim/src/generated", "state/src/generated"];
+pub const GENERATED: &[&str] = &[
+    "apigen/tests/toy/run/generated",
+    "protocol/src/generated",
+    "shim/src/generated",
+    "state/src/generated",
+];
 
 /// Folders that hold descriptions, in the order of their APIs.
 const DESCRIPTIONS: &[&str] = &["apis/egl", "apis/gles", "apis/gles/ext"];
@@ -130,10 +134,15 @@ fn rustfmt(source: &str) -> Result<String, Error> {
 pub fn descriptions(root: &Path) -> Result<Sources, Error> {
     let mut files = Vec::new();
     for folder in DESCRIPTIONS.iter().filter(|folder| root.join(folder).is_dir()) {
-        files.extend(read_folder(root, folder, "api")?);
+        files.extend(sources(root, folder)?.files);
     }
-    let files = files.into_iter().map(|(path, text)| Source { path, text }).collect();
     Ok(Sources { files })
+}
+
+/// The description files of a folder, sorted by path.
+pub fn sources(root: &Path, folder: &str) -> Result<Sources, Error> {
+    let files = read_folder(root, folder, "api")?;
+    Ok(Sources { files: files.into_iter().map(|(path, text)| Source { path, text }).collect() })
 }
 
 fn read_folder(root: &Path, folder: &str, extension: &str) -> Result<Vec<(String, String)>, Error> {
@@ -158,6 +167,7 @@ fn list(root: &Path, folder: &str, extension: &str) -> Result<Vec<PathBuf>, Erro
     Ok(names)
 }
 
-fn read(path: &Path) -> Result<String, Error> {
+/// The text of a file.
+pub fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })
 }

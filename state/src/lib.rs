@@ -36,6 +36,7 @@ pub use dispatch::{CommandState, Part, command};
 pub use extensions::Extensions;
 pub use generated::commands;
 pub use generated::fields::*;
+pub use gles::changed_maps;
 pub use group::Group;
 pub use memory::{Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values};
 pub use objects::Objects;

@@ -22,10 +22,10 @@ macro_rules! int {
 
 int!(u8, i8, u16, i16, u32, i32, i64, usize);
 
-/// Addresses, handles and the like keep their bits.
+/// What is beyond is the greatest there is: a timeout for ever, a size that no memory has.
 impl Int for u64 {
     fn int(self) -> i64 {
-        self as i64
+        i64::try_from(self).unwrap_or(i64::MAX)
     }
 }
 
@@ -82,6 +82,7 @@ mod tests {
 
     #[test]
     fn results_beyond_a_number_are_its_ends() {
+        assert_eq!((int(u64::MAX), int(7u64), int(-1i32)), (i64::MAX, 7, -1));
         assert_eq!(add(i64::MAX, 1), i64::MAX);
         assert_eq!(sub(i64::MIN, 1), i64::MIN);
         assert_eq!(mul(i64::MAX, -2), i64::MIN);

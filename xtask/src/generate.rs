@@ -21,7 +21,8 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
         return format(args.check);
     }
     let registry = apigen::registry_files(&tree::target())?;
-    let generated = apigen::generate(&apigen::Inputs::read(root, &registry)?)?;
+    let mut generated = apigen::generate(&apigen::Inputs::read(root, &registry)?)?;
+    generated.files.extend(apigen::generate_toy(root)?);
     let stale = apigen::stale(root, &generated.files)?;
     if args.check {
         if let Some(first) = stale.first() {

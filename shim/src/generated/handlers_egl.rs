@@ -52,15 +52,31 @@ pub unsafe extern "C" fn eglBindTexImage(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
         driver!(EGL_BIND_TEX_IMAGE);
-    let Some(call) = Call::begin(EGL_BIND_TEX_IMAGE) else { return driver(dpy, surface, buffer) };
-    let Some(call) = call.reserve(LEAVES, 20) else { return driver(dpy, surface, buffer) };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, buffer);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_BIND_TEX_IMAGE) else {
+        return driver(dpy, surface, buffer);
+    };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglBindTexImage::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            buffer,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, surface);
+        call.put(16, buffer);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, surface, buffer);
-    call.leave(EGL_BIND_TEX_IMAGE, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_BIND_TEX_IMAGE, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -149,18 +165,33 @@ pub unsafe extern "C" fn eglClientWaitSync(
 ) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 =
         driver!(EGL_CLIENT_WAIT_SYNC);
-    let Some(call) = Call::begin(EGL_CLIENT_WAIT_SYNC) else {
+    let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC) else {
         return driver(dpy, sync, flags, timeout);
     };
-    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, sync, flags, timeout) };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, sync);
-    call.put(16, flags);
-    call.put(24, timeout);
-    let call = call.publish();
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglClientWaitSync::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            sync as u64,
+            flags,
+            timeout,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, sync);
+        call.put(16, flags);
+        call.put(24, timeout);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, sync, flags, timeout);
-    call.leave(EGL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -172,35 +203,64 @@ pub unsafe extern "C" fn eglClientWaitSyncKHR(
 ) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 =
         driver!(EGL_CLIENT_WAIT_SYNC_KHR);
-    let Some(call) = Call::begin(EGL_CLIENT_WAIT_SYNC_KHR) else {
+    let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC_KHR) else {
         return driver(dpy, sync, flags, timeout);
     };
-    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, sync, flags, timeout) };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, sync);
-    call.put(16, flags);
-    call.put(24, timeout);
-    let call = call.publish();
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglClientWaitSyncKHR::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            sync as u64,
+            flags,
+            timeout,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, sync);
+        call.put(16, flags);
+        call.put(24, timeout);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, sync, flags, timeout);
-    call.leave(EGL_CLIENT_WAIT_SYNC_KHR, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CLIENT_WAIT_SYNC_KHR, EFFECT, result, &mut []);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, timeout: u64) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32, u64) -> i32 =
         driver!(EGL_CLIENT_WAIT_SYNC_NV);
-    let Some(call) = Call::begin(EGL_CLIENT_WAIT_SYNC_NV) else {
+    let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC_NV) else {
         return driver(sync, flags, timeout);
     };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
-    call.clear(8);
-    call.put(0, sync);
-    call.put(8, flags);
-    call.put(16, timeout);
-    let call = call.publish();
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglClientWaitSyncNV::enter(
+            tracked,
+            readable,
+            observer,
+            sync as u64,
+            flags,
+            timeout,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, sync);
+        call.put(8, flags);
+        call.put(16, timeout);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(sync, flags, timeout);
-    call.leave(EGL_CLIENT_WAIT_SYNC_NV, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CLIENT_WAIT_SYNC_NV, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -360,14 +420,28 @@ pub unsafe extern "C" fn eglCopyBuffers(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
         driver!(EGL_COPY_BUFFERS);
-    let Some(call) = Call::begin(EGL_COPY_BUFFERS) else { return driver(dpy, surface, target) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, surface, target) };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, target);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_COPY_BUFFERS) else { return driver(dpy, surface, target) };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCopyBuffers::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            target as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, surface);
+        call.put(16, target);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, surface, target);
-    call.leave(EGL_COPY_BUFFERS, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_COPY_BUFFERS, 0, result, &mut []);
+    }
     result
 }
 
@@ -465,20 +539,31 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_FENCE_SYNC_NV);
-    let Some(call) = Call::begin(EGL_CREATE_FENCE_SYNC_NV) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_FENCE_SYNC_NV) else {
         return driver(dpy, condition, attrib_list);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreateFenceSyncNV::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            condition,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(dpy, condition, attrib_list);
-    };
-    call.clear(8);
-    call.put(0, dpy);
-    call.put(8, condition);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, dpy);
+        call.put(8, condition);
+        call.put(16, attrib_list);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, condition, attrib_list);
-    call.leave(EGL_CREATE_FENCE_SYNC_NV, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CREATE_FENCE_SYNC_NV, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -496,9 +581,21 @@ pub unsafe extern "C" fn eglCreateImage(
         *mut c_void,
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_IMAGE);
-    let Some(call) = Call::begin(EGL_CREATE_IMAGE) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_IMAGE) else {
         return trackers::eglCreateImage(dpy, ctx, target, buffer, attrib_list);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreateImage::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            ctx as u64,
+            target,
+            buffer as u64,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::attributes_isize(attrib_list)];
     let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
         call.clear(16);
@@ -557,9 +654,21 @@ pub unsafe extern "C" fn eglCreateImageKHR(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_IMAGE_KHR);
-    let Some(call) = Call::begin(EGL_CREATE_IMAGE_KHR) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_IMAGE_KHR) else {
         return trackers::eglCreateImageKHR(dpy, ctx, target, buffer, attrib_list);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreateImageKHR::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            ctx as u64,
+            target,
+            buffer as u64,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::attributes_i32(attrib_list)];
     let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
         call.clear(16);
@@ -1027,18 +1136,31 @@ pub unsafe extern "C" fn eglCreateSync(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_SYNC);
-    let Some(call) = Call::begin(EGL_CREATE_SYNC) else { return driver(dpy, r#type, attrib_list) };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_SYNC) else {
         return driver(dpy, r#type, attrib_list);
     };
-    call.clear(8);
-    call.put(0, dpy);
-    call.put(8, r#type);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreateSync::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            r#type,
+            attrib_list as u64,
+        )
+    });
+    let mut reads = [observe::attributes_isize(attrib_list)];
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, dpy);
+        call.put(8, r#type);
+        call.put(16, attrib_list);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, r#type, attrib_list);
-    call.leave(EGL_CREATE_SYNC, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CREATE_SYNC, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -1049,20 +1171,31 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_SYNC64_KHR);
-    let Some(call) = Call::begin(EGL_CREATE_SYNC64_KHR) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_SYNC64_KHR) else {
         return driver(dpy, r#type, attrib_list);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreateSync64KHR::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            r#type,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(dpy, r#type, attrib_list);
-    };
-    call.clear(8);
-    call.put(0, dpy);
-    call.put(8, r#type);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, dpy);
+        call.put(8, r#type);
+        call.put(16, attrib_list);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, r#type, attrib_list);
-    call.leave(EGL_CREATE_SYNC64_KHR, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CREATE_SYNC64_KHR, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -1073,20 +1206,31 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_SYNC_KHR);
-    let Some(call) = Call::begin(EGL_CREATE_SYNC_KHR) else {
+    let Some(mut call) = Call::begin(EGL_CREATE_SYNC_KHR) else {
         return driver(dpy, r#type, attrib_list);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglCreateSyncKHR::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            r#type,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(dpy, r#type, attrib_list);
-    };
-    call.clear(8);
-    call.put(0, dpy);
-    call.put(8, r#type);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, dpy);
+        call.put(8, r#type);
+        call.put(16, attrib_list);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, r#type, attrib_list);
-    call.leave(EGL_CREATE_SYNC_KHR, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_CREATE_SYNC_KHR, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -1309,13 +1453,28 @@ pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
 pub unsafe extern "C" fn eglDupNativeFenceFDANDROID(dpy: *mut c_void, sync: *mut c_void) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32 =
         driver!(EGL_DUP_NATIVE_FENCE_FD_ANDROID);
-    let Some(call) = Call::begin(EGL_DUP_NATIVE_FENCE_FD_ANDROID) else { return driver(dpy, sync) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, sync) };
-    call.put(0, dpy);
-    call.put(8, sync);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_DUP_NATIVE_FENCE_FD_ANDROID) else {
+        return driver(dpy, sync);
+    };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglDupNativeFenceFDANDROID::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            sync as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, sync);
+        call.publish_observing(16, &reads)
+    });
     let result = driver(dpy, sync);
-    call.leave(EGL_DUP_NATIVE_FENCE_FD_ANDROID, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_DUP_NATIVE_FENCE_FD_ANDROID, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -1333,16 +1492,29 @@ pub unsafe extern "C" fn eglExportDMABUFImageMESA(
         *mut i32,
         *mut i32,
     ) -> u32 = driver!(EGL_EXPORT_DMABUF_IMAGE_MESA);
-    let Some(call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_MESA) else {
+    let Some(mut call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_MESA) else {
         return driver(dpy, image, fds, strides, offsets);
     };
-    let call = call.reserve(LEAVES, 40).map(|call| {
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglExportDMABUFImageMESA::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            image as u64,
+            fds as u64,
+            strides as u64,
+            offsets as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
         call.put(0, dpy);
         call.put(8, image);
         call.put(16, fds);
         call.put(24, strides);
         call.put(32, offsets);
-        call.publish()
+        call.publish_observing(40, &reads)
     });
     let result = driver(dpy, image, fds, strides, offsets);
     if let Some(mut call) = call {
@@ -1438,33 +1610,57 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
         *mut i32,
         *mut i32,
     ) -> u32 = driver!(EGL_EXPORT_DRM_IMAGE_MESA);
-    let Some(call) = Call::begin(EGL_EXPORT_DRM_IMAGE_MESA) else {
+    let Some(mut call) = Call::begin(EGL_EXPORT_DRM_IMAGE_MESA) else {
         return driver(dpy, image, name, handle, stride);
     };
-    let Some(call) = call.reserve(LEAVES, 40) else {
-        return driver(dpy, image, name, handle, stride);
-    };
-    call.put(0, dpy);
-    call.put(8, image);
-    call.put(16, name);
-    call.put(24, handle);
-    call.put(32, stride);
-    let call = call.publish();
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglExportDRMImageMESA::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            image as u64,
+            name as u64,
+            handle as u64,
+            stride as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, image);
+        call.put(16, name);
+        call.put(24, handle);
+        call.put(32, stride);
+        call.publish_observing(40, &reads)
+    });
     let result = driver(dpy, image, name, handle, stride);
-    let mut writes =
-        [observe::array(name, 1, 4), observe::array(handle, 1, 4), observe::array(stride, 1, 4)];
-    call.leave(EGL_EXPORT_DRM_IMAGE_MESA, EFFECT, result, &mut writes);
+    if let Some(call) = call {
+        let mut writes = [
+            observe::array(name, 1, 4),
+            observe::array(handle, 1, 4),
+            observe::array(stride, 1, 4),
+        ];
+        call.leave(EGL_EXPORT_DRM_IMAGE_MESA, EFFECT, result, &mut writes);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglFenceNV(sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_FENCE_NV);
-    let Some(call) = Call::begin(EGL_FENCE_NV) else { return driver(sync) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
-    call.put(0, sync);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_FENCE_NV) else { return driver(sync) };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglFenceNV::enter(tracked, readable, observer, sync as u64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 8, &mut reads).map(|call| {
+        call.put(0, sync);
+        call.publish_observing(8, &reads)
+    });
     let result = driver(sync);
-    call.leave(EGL_FENCE_NV, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_FENCE_NV, 0, result, &mut []);
+    }
     result
 }
 
@@ -2182,13 +2378,17 @@ pub unsafe extern "C" fn eglMakeCurrent(
         )
     });
     let mut call = call.and_then(|call| {
-        let call =
-            call.reserve(hooks::eglMakeCurrent_enter_flags(dpy, draw, read, ctx) | LEAVES, 32)?;
+        let mut reads = [];
+        let call = call.reserve_observing(
+            hooks::eglMakeCurrent_enter_flags(dpy, draw, read, ctx) | LEAVES,
+            32,
+            &mut reads,
+        )?;
         call.put(0, dpy);
         call.put(8, draw);
         call.put(16, read);
         call.put(24, ctx);
-        Some(call.publish())
+        Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, draw, read, ctx);
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
@@ -2274,21 +2474,36 @@ pub unsafe extern "C" fn eglPostSubBufferNV(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32, i32, i32) -> u32 =
         driver!(EGL_POST_SUB_BUFFER_NV);
-    let Some(call) = Call::begin(EGL_POST_SUB_BUFFER_NV) else {
+    let Some(mut call) = Call::begin(EGL_POST_SUB_BUFFER_NV) else {
         return driver(dpy, surface, x, y, width, height);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, surface, x, y, width, height);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, x);
-    call.put(20, y);
-    call.put(24, width);
-    call.put(28, height);
-    let call = call.publish();
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglPostSubBufferNV::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            x,
+            y,
+            width,
+            height,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, surface);
+        call.put(16, x);
+        call.put(20, y);
+        call.put(24, width);
+        call.put(28, height);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, surface, x, y, width, height);
-    call.leave(EGL_POST_SUB_BUFFER_NV, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_POST_SUB_BUFFER_NV, 0, result, &mut []);
+    }
     result
 }
 
@@ -3105,17 +3320,31 @@ pub unsafe extern "C" fn eglReleaseTexImage(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
         driver!(EGL_RELEASE_TEX_IMAGE);
-    let Some(call) = Call::begin(EGL_RELEASE_TEX_IMAGE) else {
+    let Some(mut call) = Call::begin(EGL_RELEASE_TEX_IMAGE) else {
         return driver(dpy, surface, buffer);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, surface, buffer) };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, buffer);
-    let call = call.publish();
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglReleaseTexImage::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            buffer,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, surface);
+        call.put(16, buffer);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, surface, buffer);
-    call.leave(EGL_RELEASE_TEX_IMAGE, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_RELEASE_TEX_IMAGE, 0, result, &mut []);
+    }
     result
 }
 
@@ -3127,8 +3356,9 @@ pub unsafe extern "C" fn eglReleaseThread() -> u32 {
         commands::eglReleaseThread::enter(tracked, readable, observer)
     });
     let mut call = call.and_then(|call| {
-        let call = call.reserve(EFFECT | LEAVES, 0)?;
-        Some(call.publish())
+        let mut reads = [];
+        let call = call.reserve_observing(EFFECT | LEAVES, 0, &mut reads)?;
+        Some(call.publish_observing(0, &reads))
     });
     let result = driver();
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
@@ -3575,12 +3805,16 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
 pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_SWAP_BUFFERS);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface) };
-    let call = Call::begin(EGL_SWAP_BUFFERS);
+    let mut call = Call::begin(EGL_SWAP_BUFFERS);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglSwapBuffers::enter(tracked, readable, observer, dpy as u64, surface as u64)
+    });
     let mut call = call.and_then(|call| {
-        let call = call.reserve(EFFECT | LEAVES, 16)?;
+        let mut reads = [];
+        let call = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads)?;
         call.put(0, dpy);
         call.put(8, surface);
-        Some(call.publish())
+        Some(call.publish_observing(16, &reads))
     });
     let result = driver(dpy, surface);
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
@@ -3612,21 +3846,33 @@ pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_REGION2_NOK);
-    let Some(call) = Call::begin(EGL_SWAP_BUFFERS_REGION2_NOK) else {
+    let Some(mut call) = Call::begin(EGL_SWAP_BUFFERS_REGION2_NOK) else {
         return driver(dpy, surface, numRects, rects);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglSwapBuffersRegion2NOK::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            numRects,
+            rects as u64,
+        )
+    });
     let mut reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver(dpy, surface, numRects, rects);
-    };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, numRects);
-    call.put(24, rects);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, surface);
+        call.put(16, numRects);
+        call.put(24, rects);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, surface, numRects, rects);
-    call.leave(EGL_SWAP_BUFFERS_REGION2_NOK, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_SWAP_BUFFERS_REGION2_NOK, 0, result, &mut []);
+    }
     result
 }
 
@@ -3638,21 +3884,33 @@ pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_REGION_NOK);
-    let Some(call) = Call::begin(EGL_SWAP_BUFFERS_REGION_NOK) else {
+    let Some(mut call) = Call::begin(EGL_SWAP_BUFFERS_REGION_NOK) else {
         return driver(dpy, surface, numRects, rects);
     };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglSwapBuffersRegionNOK::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            numRects,
+            rects as u64,
+        )
+    });
     let mut reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver(dpy, surface, numRects, rects);
-    };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, numRects);
-    call.put(24, rects);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, surface);
+        call.put(16, numRects);
+        call.put(24, rects);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, surface, numRects, rects);
-    call.leave(EGL_SWAP_BUFFERS_REGION_NOK, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_SWAP_BUFFERS_REGION_NOK, 0, result, &mut []);
+    }
     result
 }
 
@@ -3665,7 +3923,18 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
-    let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
+    let mut call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglSwapBuffersWithDamageEXT::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            rects as u64,
+            n_rects,
+        )
+    });
     let mut call = call.and_then(|call| {
         let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
         let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
@@ -3709,7 +3978,18 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 =
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
-    let call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
+    let mut call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
+    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+        commands::eglSwapBuffersWithDamageKHR::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            rects as u64,
+            n_rects,
+        )
+    });
     let mut call = call.and_then(|call| {
         let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
         let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
@@ -3829,61 +4109,94 @@ pub unsafe extern "C" fn eglUnsignalSyncEXT(
 
 pub unsafe extern "C" fn eglWaitClient() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_WAIT_CLIENT);
-    let Some(call) = Call::begin(EGL_WAIT_CLIENT) else { return driver() };
-    let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_WAIT_CLIENT) else { return driver() };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglWaitClient::enter(tracked, readable, observer)
+    });
+    let mut reads = [];
+    let call =
+        call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
     let result = driver();
-    call.leave(EGL_WAIT_CLIENT, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_WAIT_CLIENT, EFFECT, result, &mut []);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglWaitGL() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_WAIT_GL);
-    let Some(call) = Call::begin(EGL_WAIT_GL) else { return driver() };
-    let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_WAIT_GL) else { return driver() };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglWaitGL::enter(tracked, readable, observer)
+    });
+    let mut reads = [];
+    let call =
+        call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
     let result = driver();
-    call.leave(EGL_WAIT_GL, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_WAIT_GL, EFFECT, result, &mut []);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
     let driver: unsafe extern "C" fn(i32) -> u32 = driver!(EGL_WAIT_NATIVE);
-    let Some(call) = Call::begin(EGL_WAIT_NATIVE) else { return driver(engine) };
-    let Some(call) = call.reserve(LEAVES, 4) else { return driver(engine) };
-    call.clear(0);
-    call.put(0, engine);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_WAIT_NATIVE) else { return driver(engine) };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglWaitNative::enter(tracked, readable, observer, engine)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, engine);
+        call.publish_observing(8, &reads)
+    });
     let result = driver(engine);
-    call.leave(EGL_WAIT_NATIVE, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_WAIT_NATIVE, EFFECT, result, &mut []);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 = driver!(EGL_WAIT_SYNC);
-    let Some(call) = Call::begin(EGL_WAIT_SYNC) else { return driver(dpy, sync, flags) };
-    let Some(call) = call.reserve(LEAVES, 20) else { return driver(dpy, sync, flags) };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, sync);
-    call.put(16, flags);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_WAIT_SYNC) else { return driver(dpy, sync, flags) };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglWaitSync::enter(tracked, readable, observer, dpy as u64, sync as u64, flags)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, sync);
+        call.put(16, flags);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, sync, flags);
-    call.leave(EGL_WAIT_SYNC, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_WAIT_SYNC, EFFECT, result, &mut []);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> i32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> i32 =
         driver!(EGL_WAIT_SYNC_KHR);
-    let Some(call) = Call::begin(EGL_WAIT_SYNC_KHR) else { return driver(dpy, sync, flags) };
-    let Some(call) = call.reserve(LEAVES, 20) else { return driver(dpy, sync, flags) };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, sync);
-    call.put(16, flags);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(EGL_WAIT_SYNC_KHR) else { return driver(dpy, sync, flags) };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglWaitSyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64, flags)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, sync);
+        call.put(16, flags);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, sync, flags);
-    call.leave(EGL_WAIT_SYNC_KHR, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(EGL_WAIT_SYNC_KHR, EFFECT, result, &mut []);
+    }
     result
 }

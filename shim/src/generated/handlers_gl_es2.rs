@@ -474,23 +474,40 @@ pub unsafe extern "C" fn glCopyTexImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_IMAGE2D);
-    let Some(call) = Call::begin(GL_COPY_TEX_IMAGE2D) else {
+    let Some(mut call) = Call::begin(GL_COPY_TEX_IMAGE2D) else {
         return driver(target, level, internalformat, x, y, width, height, border);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, level, internalformat, x, y, width, height, border);
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, internalformat);
-    call.put(12, x);
-    call.put(16, y);
-    call.put(20, width);
-    call.put(24, height);
-    call.put(28, border);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCopyTexImage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            internalformat,
+            x,
+            y,
+            width,
+            height,
+            border,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, internalformat);
+        call.put(12, x);
+        call.put(16, y);
+        call.put(20, width);
+        call.put(24, height);
+        call.put(28, border);
+        call.publish_observing(32, &reads)
+    });
     driver(target, level, internalformat, x, y, width, height, border);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCopyTexSubImage2D(
@@ -505,23 +522,30 @@ pub unsafe extern "C" fn glCopyTexSubImage2D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_SUB_IMAGE2D);
-    let Some(call) = Call::begin(GL_COPY_TEX_SUB_IMAGE2D) else {
+    let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE2D) else {
         return driver(target, level, xoffset, yoffset, x, y, width, height);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, level, xoffset, yoffset, x, y, width, height);
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, x);
-    call.put(20, y);
-    call.put(24, width);
-    call.put(28, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCopyTexSubImage2D::enter(
+            tracked, readable, observer, target, level, xoffset, yoffset, x, y, width, height,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, x);
+        call.put(20, y);
+        call.put(24, width);
+        call.put(28, height);
+        call.publish_observing(32, &reads)
+    });
     driver(target, level, xoffset, yoffset, x, y, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCreateProgram() -> u32 {
@@ -879,20 +903,32 @@ pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
 
 pub unsafe extern "C" fn glFinish() {
     let driver: unsafe extern "C" fn() = driver!(GL_FINISH);
-    let Some(call) = Call::begin(GL_FINISH) else { return driver() };
-    let Some(call) = call.reserve(LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_FINISH) else { return driver() };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glFinish::enter(tracked, readable, observer)
+    });
+    let mut reads = [];
+    let call =
+        call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
     driver();
-    call.leave(GL_FINISH, EFFECT, (), &mut []);
+    if let Some(call) = call {
+        call.leave(GL_FINISH, EFFECT, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glFlush() {
     let driver: unsafe extern "C" fn() = driver!(GL_FLUSH);
-    let Some(call) = Call::begin(GL_FLUSH) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_FLUSH) else { return driver() };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glFlush::enter(tracked, readable, observer)
+    });
+    let mut reads = [];
+    let call =
+        call.reserve_observing(EFFECT, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
     driver();
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glFramebufferRenderbuffer(
@@ -1065,13 +1101,20 @@ pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
 
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP);
-    let Some(call) = Call::begin(GL_GENERATE_MIPMAP) else { return driver(target) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(target) };
-    call.clear(0);
-    call.put(0, target);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_GENERATE_MIPMAP) else { return driver(target) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glGenerateMipmap::enter(tracked, readable, observer, target)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.publish_observing(8, &reads)
+    });
     driver(target);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glGetActiveAttrib(
@@ -1890,7 +1933,8 @@ pub unsafe extern "C" fn glReadPixels(
             pixels as u64,
         )
     });
-    let call = call.reserve(EFFECT | LEAVES, 32).map(|call| {
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
         call.put(0, x);
         call.put(4, y);
         call.put(8, width);
@@ -1898,7 +1942,7 @@ pub unsafe extern "C" fn glReadPixels(
         call.put(16, format);
         call.put(20, r#type);
         call.put(24, pixels);
-        call.publish()
+        call.publish_observing(32, &reads)
     });
     driver(x, y, width, height, format, r#type, pixels);
     if let Some(mut call) = call {

@@ -346,25 +346,33 @@ pub unsafe extern "C" fn glBlitFramebuffer(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
         driver!(GL_BLIT_FRAMEBUFFER);
-    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER) else {
+    let Some(mut call) = Call::begin(GL_BLIT_FRAMEBUFFER) else {
         return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    };
-    call.put(0, srcX0);
-    call.put(4, srcY0);
-    call.put(8, srcX1);
-    call.put(12, srcY1);
-    call.put(16, dstX0);
-    call.put(20, dstY0);
-    call.put(24, dstX1);
-    call.put(28, dstY1);
-    call.put(32, mask);
-    call.put(36, filter);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBlitFramebuffer::enter(
+            tracked, readable, observer, srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1,
+            mask, filter,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, srcX0);
+        call.put(4, srcY0);
+        call.put(8, srcX1);
+        call.put(12, srcY1);
+        call.put(16, dstX0);
+        call.put(20, dstY0);
+        call.put(24, dstX1);
+        call.put(28, dstY1);
+        call.put(32, mask);
+        call.put(36, filter);
+        call.publish_observing(40, &reads)
+    });
     driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glClearBufferfi(buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
@@ -437,15 +445,24 @@ pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *
 
 pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 = driver!(GL_CLIENT_WAIT_SYNC);
-    let Some(call) = Call::begin(GL_CLIENT_WAIT_SYNC) else { return driver(sync, flags, timeout) };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
-    call.clear(8);
-    call.put(0, sync);
-    call.put(8, flags);
-    call.put(16, timeout);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_CLIENT_WAIT_SYNC) else {
+        return driver(sync, flags, timeout);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glClientWaitSync::enter(tracked, readable, observer, sync as u64, flags, timeout)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, sync);
+        call.put(8, flags);
+        call.put(16, timeout);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(sync, flags, timeout);
-    call.leave(GL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(GL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -624,13 +641,14 @@ pub unsafe extern "C" fn glCopyBufferSubData(
             size as i64,
         )
     });
-    let call = call.reserve(EFFECT, 32).map(|call| {
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
         call.put(0, readTarget);
         call.put(4, writeTarget);
         call.put(8, readOffset);
         call.put(16, writeOffset);
         call.put(24, size);
-        call.publish()
+        call.publish_observing(32, &reads)
     });
     driver(readTarget, writeTarget, readOffset, writeOffset, size);
     if let Some(call) = call {
@@ -672,40 +690,45 @@ pub unsafe extern "C" fn glCopyImageSubData(
         i32,
         i32,
     ) = driver!(GL_COPY_IMAGE_SUB_DATA);
-    let Some(call) = Call::begin(GL_COPY_IMAGE_SUB_DATA) else {
+    let Some(mut call) = Call::begin(GL_COPY_IMAGE_SUB_DATA) else {
         return driver(
             srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 60) else {
-        return driver(
-            srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
-            dstY, dstZ, srcWidth, srcHeight, srcDepth,
-        );
-    };
-    call.clear(56);
-    call.put(0, srcName);
-    call.put(4, srcTarget);
-    call.put(8, srcLevel);
-    call.put(12, srcX);
-    call.put(16, srcY);
-    call.put(20, srcZ);
-    call.put(24, dstName);
-    call.put(28, dstTarget);
-    call.put(32, dstLevel);
-    call.put(36, dstX);
-    call.put(40, dstY);
-    call.put(44, dstZ);
-    call.put(48, srcWidth);
-    call.put(52, srcHeight);
-    call.put(56, srcDepth);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCopyImageSubData::enter(
+            tracked, readable, observer, srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName,
+            dstTarget, dstLevel, dstX, dstY, dstZ, srcWidth, srcHeight, srcDepth,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 60, &mut reads).map(|call| {
+        call.clear(56);
+        call.put(0, srcName);
+        call.put(4, srcTarget);
+        call.put(8, srcLevel);
+        call.put(12, srcX);
+        call.put(16, srcY);
+        call.put(20, srcZ);
+        call.put(24, dstName);
+        call.put(28, dstTarget);
+        call.put(32, dstLevel);
+        call.put(36, dstX);
+        call.put(40, dstY);
+        call.put(44, dstZ);
+        call.put(48, srcWidth);
+        call.put(52, srcHeight);
+        call.put(56, srcDepth);
+        call.publish_observing(64, &reads)
+    });
     driver(
         srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX, dstY,
         dstZ, srcWidth, srcHeight, srcDepth,
     );
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCopyTexSubImage3D(
@@ -721,25 +744,33 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_SUB_IMAGE3D);
-    let Some(call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D) else {
+    let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D) else {
         return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     };
-    let Some(call) = call.reserve(EFFECT, 36) else {
-        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
-    };
-    call.clear(32);
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, zoffset);
-    call.put(20, x);
-    call.put(24, y);
-    call.put(28, width);
-    call.put(32, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCopyTexSubImage3D::enter(
+            tracked, readable, observer, target, level, xoffset, yoffset, zoffset, x, y, width,
+            height,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
+        call.clear(32);
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, zoffset);
+        call.put(20, x);
+        call.put(24, y);
+        call.put(28, width);
+        call.put(32, height);
+        call.publish_observing(40, &reads)
+    });
     driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCreateShaderProgramv(
@@ -1000,41 +1031,69 @@ pub unsafe extern "C" fn glDispatchCompute(
     num_groups_z: u32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_DISPATCH_COMPUTE);
-    let Some(call) = Call::begin(GL_DISPATCH_COMPUTE) else {
+    let Some(mut call) = Call::begin(GL_DISPATCH_COMPUTE) else {
         return driver(num_groups_x, num_groups_y, num_groups_z);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else {
-        return driver(num_groups_x, num_groups_y, num_groups_z);
-    };
-    call.clear(8);
-    call.put(0, num_groups_x);
-    call.put(4, num_groups_y);
-    call.put(8, num_groups_z);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDispatchCompute::enter(
+            tracked,
+            readable,
+            observer,
+            num_groups_x,
+            num_groups_y,
+            num_groups_z,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 12, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, num_groups_x);
+        call.put(4, num_groups_y);
+        call.put(8, num_groups_z);
+        call.publish_observing(16, &reads)
+    });
     driver(num_groups_x, num_groups_y, num_groups_z);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDispatchComputeIndirect(indirect: isize) {
     let driver: unsafe extern "C" fn(isize) = driver!(GL_DISPATCH_COMPUTE_INDIRECT);
-    let Some(call) = Call::begin(GL_DISPATCH_COMPUTE_INDIRECT) else { return driver(indirect) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(indirect) };
-    call.put(0, indirect);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DISPATCH_COMPUTE_INDIRECT) else { return driver(indirect) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDispatchComputeIndirect::enter(tracked, readable, observer, indirect as i64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, indirect);
+        call.publish_observing(8, &reads)
+    });
     driver(indirect);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: *const c_void) {
     let driver: unsafe extern "C" fn(u32, *const c_void) = driver!(GL_DRAW_ARRAYS_INDIRECT);
-    let Some(call) = Call::begin(GL_DRAW_ARRAYS_INDIRECT) else { return driver(mode, indirect) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, indirect) };
-    call.clear(0);
-    call.put(0, mode);
-    call.put(8, indirect);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INDIRECT) else {
+        return driver(mode, indirect);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawArraysIndirect::enter(tracked, readable, observer, mode, indirect as u64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, mode);
+        call.put(8, indirect);
+        call.publish_observing(16, &reads)
+    });
     driver(mode, indirect);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawArraysInstanced(
@@ -1128,16 +1187,30 @@ pub unsafe extern "C" fn glDrawElementsBaseVertex(
 
 pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, r#type: u32, indirect: *const c_void) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void) = driver!(GL_DRAW_ELEMENTS_INDIRECT);
-    let Some(call) = Call::begin(GL_DRAW_ELEMENTS_INDIRECT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INDIRECT) else {
         return driver(mode, r#type, indirect);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, r#type, indirect) };
-    call.put(0, mode);
-    call.put(4, r#type);
-    call.put(8, indirect);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawElementsIndirect::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            r#type,
+            indirect as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, mode);
+        call.put(4, r#type);
+        call.put(8, indirect);
+        call.publish_observing(16, &reads)
+    });
     driver(mode, r#type, indirect);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsInstanced(
@@ -1327,13 +1400,20 @@ pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
 
 pub unsafe extern "C" fn glEndQuery(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_END_QUERY);
-    let Some(call) = Call::begin(GL_END_QUERY) else { return driver(target) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(target) };
-    call.clear(0);
-    call.put(0, target);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_END_QUERY) else { return driver(target) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEndQuery::enter(tracked, readable, observer, target)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.publish_observing(8, &reads)
+    });
     driver(target);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEndTransformFeedback() {
@@ -1347,13 +1427,17 @@ pub unsafe extern "C" fn glEndTransformFeedback() {
 
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC);
-    let Some(call) = Call::begin(GL_FENCE_SYNC) else {
+    let Some(mut call) = Call::begin(GL_FENCE_SYNC) else {
         return trackers::glFenceSync(condition, flags);
     };
-    let call = call.reserve(LEAVES, 8).map(|call| {
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glFenceSync::enter(tracked, readable, observer, condition, flags)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 8, &mut reads).map(|call| {
         call.put(0, condition);
         call.put(4, flags);
-        call.publish()
+        call.publish_observing(8, &reads)
     });
     let result = driver(condition, flags);
     if let Some(mut call) = call {
@@ -1386,7 +1470,7 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
 pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, length: isize) {
     let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE);
     let Some(mut call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE) else {
-        return driver(target, offset, length);
+        return trackers::glFlushMappedBufferRange(target, offset, length);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glFlushMappedBufferRange::enter(
@@ -3032,24 +3116,38 @@ pub unsafe extern "C" fn glMapBufferRange(
 
 pub unsafe extern "C" fn glMemoryBarrier(barriers: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MEMORY_BARRIER);
-    let Some(call) = Call::begin(GL_MEMORY_BARRIER) else { return driver(barriers) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(barriers) };
-    call.clear(0);
-    call.put(0, barriers);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_MEMORY_BARRIER) else { return driver(barriers) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMemoryBarrier::enter(tracked, readable, observer, barriers)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, barriers);
+        call.publish_observing(8, &reads)
+    });
     driver(barriers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glMemoryBarrierByRegion(barriers: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_MEMORY_BARRIER_BY_REGION);
-    let Some(call) = Call::begin(GL_MEMORY_BARRIER_BY_REGION) else { return driver(barriers) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(barriers) };
-    call.clear(0);
-    call.put(0, barriers);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_MEMORY_BARRIER_BY_REGION) else { return driver(barriers) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMemoryBarrierByRegion::enter(tracked, readable, observer, barriers)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, barriers);
+        call.publish_observing(8, &reads)
+    });
     driver(barriers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glMinSampleShading(value: f32) {
@@ -4060,7 +4158,8 @@ pub unsafe extern "C" fn glReadnPixels(
             data as u64,
         )
     });
-    let call = call.reserve(EFFECT | LEAVES, 40).map(|call| {
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
         call.clear(24);
         call.put(0, x);
         call.put(4, y);
@@ -4070,7 +4169,7 @@ pub unsafe extern "C" fn glReadnPixels(
         call.put(20, r#type);
         call.put(24, bufSize);
         call.put(32, data);
-        call.publish()
+        call.publish_observing(40, &reads)
     });
     driver(x, y, width, height, format, r#type, bufSize, data);
     if let Some(mut call) = call {
@@ -5248,13 +5347,20 @@ pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32)
 
 pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64) {
     let driver: unsafe extern "C" fn(*mut c_void, u32, u64) = driver!(GL_WAIT_SYNC);
-    let Some(call) = Call::begin(GL_WAIT_SYNC) else { return driver(sync, flags, timeout) };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
-    call.clear(8);
-    call.put(0, sync);
-    call.put(8, flags);
-    call.put(16, timeout);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_WAIT_SYNC) else { return driver(sync, flags, timeout) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glWaitSync::enter(tracked, readable, observer, sync as u64, flags, timeout)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, sync);
+        call.put(8, flags);
+        call.put(16, timeout);
+        call.publish_observing(24, &reads)
+    });
     driver(sync, flags, timeout);
-    call.leave(GL_WAIT_SYNC, EFFECT, (), &mut []);
+    if let Some(call) = call {
+        call.leave(GL_WAIT_SYNC, EFFECT, (), &mut []);
+    }
 }

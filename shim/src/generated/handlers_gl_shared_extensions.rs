@@ -1004,40 +1004,45 @@ pub unsafe extern "C" fn glCopyImageSubDataEXT(
         i32,
         i32,
     ) = driver!(GL_COPY_IMAGE_SUB_DATA_EXT);
-    let Some(call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_EXT) else {
+    let Some(mut call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_EXT) else {
         return driver(
             srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 60) else {
-        return driver(
-            srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
-            dstY, dstZ, srcWidth, srcHeight, srcDepth,
-        );
-    };
-    call.clear(56);
-    call.put(0, srcName);
-    call.put(4, srcTarget);
-    call.put(8, srcLevel);
-    call.put(12, srcX);
-    call.put(16, srcY);
-    call.put(20, srcZ);
-    call.put(24, dstName);
-    call.put(28, dstTarget);
-    call.put(32, dstLevel);
-    call.put(36, dstX);
-    call.put(40, dstY);
-    call.put(44, dstZ);
-    call.put(48, srcWidth);
-    call.put(52, srcHeight);
-    call.put(56, srcDepth);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCopyImageSubDataEXT::enter(
+            tracked, readable, observer, srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName,
+            dstTarget, dstLevel, dstX, dstY, dstZ, srcWidth, srcHeight, srcDepth,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 60, &mut reads).map(|call| {
+        call.clear(56);
+        call.put(0, srcName);
+        call.put(4, srcTarget);
+        call.put(8, srcLevel);
+        call.put(12, srcX);
+        call.put(16, srcY);
+        call.put(20, srcZ);
+        call.put(24, dstName);
+        call.put(28, dstTarget);
+        call.put(32, dstLevel);
+        call.put(36, dstX);
+        call.put(40, dstY);
+        call.put(44, dstZ);
+        call.put(48, srcWidth);
+        call.put(52, srcHeight);
+        call.put(56, srcDepth);
+        call.publish_observing(64, &reads)
+    });
     driver(
         srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX, dstY,
         dstZ, srcWidth, srcHeight, srcDepth,
     );
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCopyImageSubDataOES(
@@ -1074,40 +1079,45 @@ pub unsafe extern "C" fn glCopyImageSubDataOES(
         i32,
         i32,
     ) = driver!(GL_COPY_IMAGE_SUB_DATA_OES);
-    let Some(call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_OES) else {
+    let Some(mut call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_OES) else {
         return driver(
             srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 60) else {
-        return driver(
-            srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
-            dstY, dstZ, srcWidth, srcHeight, srcDepth,
-        );
-    };
-    call.clear(56);
-    call.put(0, srcName);
-    call.put(4, srcTarget);
-    call.put(8, srcLevel);
-    call.put(12, srcX);
-    call.put(16, srcY);
-    call.put(20, srcZ);
-    call.put(24, dstName);
-    call.put(28, dstTarget);
-    call.put(32, dstLevel);
-    call.put(36, dstX);
-    call.put(40, dstY);
-    call.put(44, dstZ);
-    call.put(48, srcWidth);
-    call.put(52, srcHeight);
-    call.put(56, srcDepth);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCopyImageSubDataOES::enter(
+            tracked, readable, observer, srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName,
+            dstTarget, dstLevel, dstX, dstY, dstZ, srcWidth, srcHeight, srcDepth,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 60, &mut reads).map(|call| {
+        call.clear(56);
+        call.put(0, srcName);
+        call.put(4, srcTarget);
+        call.put(8, srcLevel);
+        call.put(12, srcX);
+        call.put(16, srcY);
+        call.put(20, srcZ);
+        call.put(24, dstName);
+        call.put(28, dstTarget);
+        call.put(32, dstLevel);
+        call.put(36, dstX);
+        call.put(40, dstY);
+        call.put(44, dstZ);
+        call.put(48, srcWidth);
+        call.put(52, srcHeight);
+        call.put(56, srcDepth);
+        call.publish_observing(64, &reads)
+    });
     driver(
         srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX, dstY,
         dstZ, srcWidth, srcHeight, srcDepth,
     );
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCopyTexSubImage3DOES(
@@ -1123,25 +1133,33 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_SUB_IMAGE3D_OES);
-    let Some(call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D_OES) else {
+    let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D_OES) else {
         return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     };
-    let Some(call) = call.reserve(EFFECT, 36) else {
-        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
-    };
-    call.clear(32);
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, zoffset);
-    call.put(20, x);
-    call.put(24, y);
-    call.put(28, width);
-    call.put(32, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glCopyTexSubImage3DOES::enter(
+            tracked, readable, observer, target, level, xoffset, yoffset, zoffset, x, y, width,
+            height,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
+        call.clear(32);
+        call.put(0, target);
+        call.put(4, level);
+        call.put(8, xoffset);
+        call.put(12, yoffset);
+        call.put(16, zoffset);
+        call.put(20, x);
+        call.put(24, y);
+        call.put(28, width);
+        call.put(32, height);
+        call.publish_observing(40, &reads)
+    });
     driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u32) {
@@ -2046,117 +2064,186 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexOES(
 
 pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, height: f32) {
     let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32) = driver!(GL_DRAW_TEXF_OES);
-    let Some(call) = Call::begin(GL_DRAW_TEXF_OES) else { return driver(x, y, z, width, height) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(x, y, z, width, height) };
-    call.clear(16);
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, z);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DRAW_TEXF_OES) else {
+        return driver(x, y, z, width, height);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTexfOES::enter(tracked, readable, observer, x, y, z, width, height)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, x);
+        call.put(4, y);
+        call.put(8, z);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish_observing(24, &reads)
+    });
     driver(x, y, z, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTexfvOES(coords: *const f32) {
     let driver: unsafe extern "C" fn(*const f32) = driver!(GL_DRAW_TEXFV_OES);
-    let Some(call) = Call::begin(GL_DRAW_TEXFV_OES) else { return driver(coords) };
+    let Some(mut call) = Call::begin(GL_DRAW_TEXFV_OES) else { return driver(coords) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTexfvOES::enter(tracked, readable, observer, coords as u64)
+    });
     let mut reads = [observe::array(coords, 5, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(coords) };
-    call.put(0, coords);
-    let call = call.publish_observing(8, &reads);
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, coords);
+        call.publish_observing(8, &reads)
+    });
     driver(coords);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) = driver!(GL_DRAW_TEXI_OES);
-    let Some(call) = Call::begin(GL_DRAW_TEXI_OES) else { return driver(x, y, z, width, height) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(x, y, z, width, height) };
-    call.clear(16);
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, z);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DRAW_TEXI_OES) else {
+        return driver(x, y, z, width, height);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTexiOES::enter(tracked, readable, observer, x, y, z, width, height)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, x);
+        call.put(4, y);
+        call.put(8, z);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish_observing(24, &reads)
+    });
     driver(x, y, z, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTexivOES(coords: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_DRAW_TEXIV_OES);
-    let Some(call) = Call::begin(GL_DRAW_TEXIV_OES) else { return driver(coords) };
+    let Some(mut call) = Call::begin(GL_DRAW_TEXIV_OES) else { return driver(coords) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTexivOES::enter(tracked, readable, observer, coords as u64)
+    });
     let mut reads = [observe::array(coords, 5, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(coords) };
-    call.put(0, coords);
-    let call = call.publish_observing(8, &reads);
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, coords);
+        call.publish_observing(8, &reads)
+    });
     driver(coords);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, height: i16) {
     let driver: unsafe extern "C" fn(i16, i16, i16, i16, i16) = driver!(GL_DRAW_TEXS_OES);
-    let Some(call) = Call::begin(GL_DRAW_TEXS_OES) else { return driver(x, y, z, width, height) };
-    let Some(call) = call.reserve(EFFECT, 10) else { return driver(x, y, z, width, height) };
-    call.clear(8);
-    call.put(0, x);
-    call.put(2, y);
-    call.put(4, z);
-    call.put(6, width);
-    call.put(8, height);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DRAW_TEXS_OES) else {
+        return driver(x, y, z, width, height);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTexsOES::enter(tracked, readable, observer, x, y, z, width, height)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 10, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, x);
+        call.put(2, y);
+        call.put(4, z);
+        call.put(6, width);
+        call.put(8, height);
+        call.publish_observing(16, &reads)
+    });
     driver(x, y, z, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTexsvOES(coords: *const i16) {
     let driver: unsafe extern "C" fn(*const i16) = driver!(GL_DRAW_TEXSV_OES);
-    let Some(call) = Call::begin(GL_DRAW_TEXSV_OES) else { return driver(coords) };
+    let Some(mut call) = Call::begin(GL_DRAW_TEXSV_OES) else { return driver(coords) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTexsvOES::enter(tracked, readable, observer, coords as u64)
+    });
     let mut reads = [observe::array(coords, 5, 2)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(coords) };
-    call.put(0, coords);
-    let call = call.publish_observing(8, &reads);
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, coords);
+        call.publish_observing(8, &reads)
+    });
     driver(coords);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) = driver!(GL_DRAW_TEXX_OES);
-    let Some(call) = Call::begin(GL_DRAW_TEXX_OES) else { return driver(x, y, z, width, height) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(x, y, z, width, height) };
-    call.clear(16);
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, z);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DRAW_TEXX_OES) else {
+        return driver(x, y, z, width, height);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTexxOES::enter(tracked, readable, observer, x, y, z, width, height)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, x);
+        call.put(4, y);
+        call.put(8, z);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish_observing(24, &reads)
+    });
     driver(x, y, z, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTexxvOES(coords: *const i32) {
     let driver: unsafe extern "C" fn(*const i32) = driver!(GL_DRAW_TEXXV_OES);
-    let Some(call) = Call::begin(GL_DRAW_TEXXV_OES) else { return driver(coords) };
+    let Some(mut call) = Call::begin(GL_DRAW_TEXXV_OES) else { return driver(coords) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTexxvOES::enter(tracked, readable, observer, coords as u64)
+    });
     let mut reads = [observe::array(coords, 5, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(coords) };
-    call.put(0, coords);
-    let call = call.publish_observing(8, &reads);
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, coords);
+        call.publish_observing(8, &reads)
+    });
     driver(coords);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTransformFeedbackEXT(mode: u32, id: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DRAW_TRANSFORM_FEEDBACK_EXT);
-    let Some(call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_EXT) else { return driver(mode, id) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(mode, id) };
-    call.put(0, mode);
-    call.put(4, id);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_EXT) else {
+        return driver(mode, id);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTransformFeedbackEXT::enter(tracked, readable, observer, mode, id)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, mode);
+        call.put(4, id);
+        call.publish_observing(8, &reads)
+    });
     driver(mode, id);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawTransformFeedbackInstancedEXT(
@@ -2166,17 +2253,31 @@ pub unsafe extern "C" fn glDrawTransformFeedbackInstancedEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32) =
         driver!(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT);
-    let Some(call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT) else {
+    let Some(mut call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT) else {
         return driver(mode, id, instancecount);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(mode, id, instancecount) };
-    call.clear(8);
-    call.put(0, mode);
-    call.put(4, id);
-    call.put(8, instancecount);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawTransformFeedbackInstancedEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            id,
+            instancecount,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 12, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, mode);
+        call.put(4, id);
+        call.put(8, instancecount);
+        call.publish_observing(16, &reads)
+    });
     driver(mode, id, instancecount);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
@@ -2278,19 +2379,26 @@ pub unsafe extern "C" fn glEnableiOES(target: u32, index: u32) {
 
 pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_END_QUERY_EXT);
-    let Some(call) = Call::begin(GL_END_QUERY_EXT) else { return driver(target) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(target) };
-    call.clear(0);
-    call.put(0, target);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_END_QUERY_EXT) else { return driver(target) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEndQueryEXT::enter(tracked, readable, observer, target)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.publish_observing(8, &reads)
+    });
     driver(target);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize, length: isize) {
     let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT);
     let Some(mut call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT) else {
-        return driver(target, offset, length);
+        return trackers::glFlushMappedBufferRangeEXT(target, offset, length);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glFlushMappedBufferRangeEXT::enter(
@@ -2804,13 +2912,20 @@ pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
 
 pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP_OES);
-    let Some(call) = Call::begin(GL_GENERATE_MIPMAP_OES) else { return driver(target) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(target) };
-    call.clear(0);
-    call.put(0, target);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_GENERATE_MIPMAP_OES) else { return driver(target) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glGenerateMipmapOES::enter(tracked, readable, observer, target)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.publish_observing(8, &reads)
+    });
     driver(target);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params: *mut *mut c_void) {
@@ -4624,20 +4739,33 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirectEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *const c_void, i32, i32) =
         driver!(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT);
-    let Some(call) = Call::begin(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT) else {
+    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT) else {
         return driver(mode, indirect, drawcount, stride);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(mode, indirect, drawcount, stride);
-    };
-    call.clear(0);
-    call.put(0, mode);
-    call.put(8, indirect);
-    call.put(16, drawcount);
-    call.put(20, stride);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMultiDrawArraysIndirectEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            indirect as u64,
+            drawcount,
+            stride,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, mode);
+        call.put(8, indirect);
+        call.put(16, drawcount);
+        call.put(20, stride);
+        call.publish_observing(24, &reads)
+    });
     driver(mode, indirect, drawcount, stride);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glMultiDrawElementsBaseVertexEXT(
@@ -4741,20 +4869,34 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32, i32) =
         driver!(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT);
-    let Some(call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT) else {
+    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT) else {
         return driver(mode, r#type, indirect, drawcount, stride);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(mode, r#type, indirect, drawcount, stride);
-    };
-    call.put(0, mode);
-    call.put(4, r#type);
-    call.put(8, indirect);
-    call.put(16, drawcount);
-    call.put(20, stride);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMultiDrawElementsIndirectEXT::enter(
+            tracked,
+            readable,
+            observer,
+            mode,
+            r#type,
+            indirect as u64,
+            drawcount,
+            stride,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.put(0, mode);
+        call.put(4, r#type);
+        call.put(8, indirect);
+        call.put(16, drawcount);
+        call.put(20, stride);
+        call.publish_observing(24, &reads)
+    });
     driver(mode, r#type, indirect, drawcount, stride);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glMultiTexCoord4xOES(texture: u32, s: i32, t: i32, r: i32, q: i32) {
@@ -6135,7 +6277,8 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
             data as u64,
         )
     });
-    let call = call.reserve(EFFECT | LEAVES, 40).map(|call| {
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
         call.clear(24);
         call.put(0, x);
         call.put(4, y);
@@ -6145,7 +6288,7 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
         call.put(20, r#type);
         call.put(24, bufSize);
         call.put(32, data);
-        call.publish()
+        call.publish_observing(40, &reads)
     });
     driver(x, y, width, height, format, r#type, bufSize, data);
     if let Some(mut call) = call {
@@ -6214,7 +6357,8 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
             data as u64,
         )
     });
-    let call = call.reserve(EFFECT | LEAVES, 40).map(|call| {
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
         call.clear(24);
         call.put(0, x);
         call.put(4, y);
@@ -6224,7 +6368,7 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
         call.put(20, r#type);
         call.put(24, bufSize);
         call.put(32, data);
-        call.publish()
+        call.publish_observing(40, &reads)
     });
     driver(x, y, width, height, format, r#type, bufSize, data);
     if let Some(mut call) = call {
@@ -6587,7 +6731,7 @@ pub unsafe extern "C" fn glSignalSemaphoreEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) =
         driver!(GL_SIGNAL_SEMAPHORE_EXT);
-    let Some(call) = Call::begin(GL_SIGNAL_SEMAPHORE_EXT) else {
+    let Some(mut call) = Call::begin(GL_SIGNAL_SEMAPHORE_EXT) else {
         return driver(
             semaphore,
             numBufferBarriers,
@@ -6597,31 +6741,38 @@ pub unsafe extern "C" fn glSignalSemaphoreEXT(
             dstLayouts,
         );
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSignalSemaphoreEXT::enter(
+            tracked,
+            readable,
+            observer,
+            semaphore,
+            numBufferBarriers,
+            buffers as u64,
+            numTextureBarriers,
+            textures as u64,
+            dstLayouts as u64,
+        )
+    });
     let mut reads = [
         observe::array(buffers, numBufferBarriers as i64, 4),
         observe::array(textures, numTextureBarriers as i64, 4),
         observe::array(dstLayouts, numTextureBarriers as i64, 4),
     ];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
-        return driver(
-            semaphore,
-            numBufferBarriers,
-            buffers,
-            numTextureBarriers,
-            textures,
-            dstLayouts,
-        );
-    };
-    call.clear(16);
-    call.put(0, semaphore);
-    call.put(4, numBufferBarriers);
-    call.put(8, buffers);
-    call.put(16, numTextureBarriers);
-    call.put(24, textures);
-    call.put(32, dstLayouts);
-    let call = call.publish_observing(40, &reads);
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, semaphore);
+        call.put(4, numBufferBarriers);
+        call.put(8, buffers);
+        call.put(16, numTextureBarriers);
+        call.put(24, textures);
+        call.put(32, dstLayouts);
+        call.publish_observing(40, &reads)
+    });
     driver(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, dstLayouts);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer: u32) {

@@ -125,25 +125,33 @@ pub unsafe extern "C" fn glBlitFramebufferANGLE(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
         driver!(GL_BLIT_FRAMEBUFFER_ANGLE);
-    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_ANGLE) else {
+    let Some(mut call) = Call::begin(GL_BLIT_FRAMEBUFFER_ANGLE) else {
         return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    };
-    call.put(0, srcX0);
-    call.put(4, srcY0);
-    call.put(8, srcX1);
-    call.put(12, srcY1);
-    call.put(16, dstX0);
-    call.put(20, dstY0);
-    call.put(24, dstX1);
-    call.put(28, dstY1);
-    call.put(32, mask);
-    call.put(36, filter);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBlitFramebufferANGLE::enter(
+            tracked, readable, observer, srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1,
+            mask, filter,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, srcX0);
+        call.put(4, srcY0);
+        call.put(8, srcX1);
+        call.put(12, srcY1);
+        call.put(16, dstX0);
+        call.put(20, dstY0);
+        call.put(24, dstX1);
+        call.put(28, dstY1);
+        call.put(32, mask);
+        call.put(36, filter);
+        call.publish_observing(40, &reads)
+    });
     driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBlitFramebufferNV(
@@ -160,25 +168,33 @@ pub unsafe extern "C" fn glBlitFramebufferNV(
 ) {
     let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
         driver!(GL_BLIT_FRAMEBUFFER_NV);
-    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_NV) else {
+    let Some(mut call) = Call::begin(GL_BLIT_FRAMEBUFFER_NV) else {
         return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    };
-    call.put(0, srcX0);
-    call.put(4, srcY0);
-    call.put(8, srcX1);
-    call.put(12, srcY1);
-    call.put(16, dstX0);
-    call.put(20, dstY0);
-    call.put(24, dstX1);
-    call.put(28, dstY1);
-    call.put(32, mask);
-    call.put(36, filter);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBlitFramebufferNV::enter(
+            tracked, readable, observer, srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1,
+            mask, filter,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
+        call.put(0, srcX0);
+        call.put(4, srcY0);
+        call.put(8, srcX1);
+        call.put(12, srcY1);
+        call.put(16, dstX0);
+        call.put(20, dstY0);
+        call.put(24, dstX1);
+        call.put(28, dstY1);
+        call.put(32, mask);
+        call.put(36, filter);
+        call.publish_observing(40, &reads)
+    });
     driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBufferAttachMemoryNV(target: u32, memory: u32, offset: u64) {
@@ -228,17 +244,31 @@ pub unsafe extern "C" fn glBufferPageCommitmentMemNV(
 pub unsafe extern "C" fn glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 =
         driver!(GL_CLIENT_WAIT_SYNC_APPLE);
-    let Some(call) = Call::begin(GL_CLIENT_WAIT_SYNC_APPLE) else {
+    let Some(mut call) = Call::begin(GL_CLIENT_WAIT_SYNC_APPLE) else {
         return driver(sync, flags, timeout);
     };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
-    call.clear(8);
-    call.put(0, sync);
-    call.put(8, flags);
-    call.put(16, timeout);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glClientWaitSyncAPPLE::enter(
+            tracked,
+            readable,
+            observer,
+            sync as u64,
+            flags,
+            timeout,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, sync);
+        call.put(8, flags);
+        call.put(16, timeout);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(sync, flags, timeout);
-    call.leave(GL_CLIENT_WAIT_SYNC_APPLE, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(GL_CLIENT_WAIT_SYNC_APPLE, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -311,13 +341,14 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
             size as i64,
         )
     });
-    let call = call.reserve(EFFECT, 32).map(|call| {
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
         call.put(0, readTarget);
         call.put(4, writeTarget);
         call.put(8, readOffset);
         call.put(16, writeOffset);
         call.put(24, size);
-        call.publish()
+        call.publish_observing(32, &reads)
     });
     driver(readTarget, writeTarget, readOffset, writeOffset, size);
     if let Some(call) = call {
@@ -853,23 +884,39 @@ pub unsafe extern "C" fn glDrawElementsInstancedNV(
 
 pub unsafe extern "C" fn glDrawMeshTasksIndirectNV(indirect: isize) {
     let driver: unsafe extern "C" fn(isize) = driver!(GL_DRAW_MESH_TASKS_INDIRECT_NV);
-    let Some(call) = Call::begin(GL_DRAW_MESH_TASKS_INDIRECT_NV) else { return driver(indirect) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(indirect) };
-    call.put(0, indirect);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DRAW_MESH_TASKS_INDIRECT_NV) else {
+        return driver(indirect);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawMeshTasksIndirectNV::enter(tracked, readable, observer, indirect as i64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, indirect);
+        call.publish_observing(8, &reads)
+    });
     driver(indirect);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawMeshTasksNV(first: u32, count: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DRAW_MESH_TASKS_NV);
-    let Some(call) = Call::begin(GL_DRAW_MESH_TASKS_NV) else { return driver(first, count) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(first, count) };
-    call.put(0, first);
-    call.put(4, count);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_DRAW_MESH_TASKS_NV) else { return driver(first, count) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawMeshTasksNV::enter(tracked, readable, observer, first, count)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, first);
+        call.put(4, count);
+        call.publish_observing(8, &reads)
+    });
     driver(first, count);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawVkImageNV(
@@ -1350,13 +1397,17 @@ pub unsafe extern "C" fn glExtrapolateTex2DQCOM(
 
 pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC_APPLE);
-    let Some(call) = Call::begin(GL_FENCE_SYNC_APPLE) else {
+    let Some(mut call) = Call::begin(GL_FENCE_SYNC_APPLE) else {
         return trackers::glFenceSyncAPPLE(condition, flags);
     };
-    let call = call.reserve(LEAVES, 8).map(|call| {
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glFenceSyncAPPLE::enter(tracked, readable, observer, condition, flags)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 8, &mut reads).map(|call| {
         call.put(0, condition);
         call.put(4, flags);
-        call.publish()
+        call.publish_observing(8, &reads)
     });
     let result = driver(condition, flags);
     if let Some(mut call) = call {
@@ -1388,13 +1439,20 @@ pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_
 
 pub unsafe extern "C" fn glFinishFenceNV(fence: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_FINISH_FENCE_NV);
-    let Some(call) = Call::begin(GL_FINISH_FENCE_NV) else { return driver(fence) };
-    let Some(call) = call.reserve(LEAVES, 4) else { return driver(fence) };
-    call.clear(0);
-    call.put(0, fence);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_FINISH_FENCE_NV) else { return driver(fence) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glFinishFenceNV::enter(tracked, readable, observer, fence)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, fence);
+        call.publish_observing(8, &reads)
+    });
     driver(fence);
-    call.leave(GL_FINISH_FENCE_NV, EFFECT, (), &mut []);
+    if let Some(call) = call {
+        call.leave(GL_FINISH_FENCE_NV, EFFECT, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glFragmentCoverageColorNV(color: u32) {
@@ -3414,19 +3472,32 @@ pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectCountNV(
 ) {
     let driver: unsafe extern "C" fn(isize, isize, i32, i32) =
         driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV);
-    let Some(call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV) else {
+    let Some(mut call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV) else {
         return driver(indirect, drawcount, maxdrawcount, stride);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(indirect, drawcount, maxdrawcount, stride);
-    };
-    call.put(0, indirect);
-    call.put(8, drawcount);
-    call.put(16, maxdrawcount);
-    call.put(20, stride);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMultiDrawMeshTasksIndirectCountNV::enter(
+            tracked,
+            readable,
+            observer,
+            indirect as i64,
+            drawcount as i64,
+            maxdrawcount,
+            stride,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.put(0, indirect);
+        call.put(8, drawcount);
+        call.put(16, maxdrawcount);
+        call.put(20, stride);
+        call.publish_observing(24, &reads)
+    });
     driver(indirect, drawcount, maxdrawcount, stride);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectNV(
@@ -3436,16 +3507,30 @@ pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectNV(
 ) {
     let driver: unsafe extern "C" fn(isize, i32, i32) =
         driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV);
-    let Some(call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV) else {
+    let Some(mut call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV) else {
         return driver(indirect, drawcount, stride);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(indirect, drawcount, stride) };
-    call.put(0, indirect);
-    call.put(8, drawcount);
-    call.put(12, stride);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glMultiDrawMeshTasksIndirectNV::enter(
+            tracked,
+            readable,
+            observer,
+            indirect as i64,
+            drawcount,
+            stride,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.put(0, indirect);
+        call.put(8, drawcount);
+        call.put(12, stride);
+        call.publish_observing(16, &reads)
+    });
     driver(indirect, drawcount, stride);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glNamedBufferAttachMemoryNV(buffer: u32, memory: u32, offset: u64) {
@@ -5040,13 +5125,20 @@ pub unsafe extern "C" fn glSemaphoreParameterivNV(semaphore: u32, pname: u32, pa
 
 pub unsafe extern "C" fn glSetFenceNV(fence: u32, condition: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_SET_FENCE_NV);
-    let Some(call) = Call::begin(GL_SET_FENCE_NV) else { return driver(fence, condition) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(fence, condition) };
-    call.put(0, fence);
-    call.put(4, condition);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_SET_FENCE_NV) else { return driver(fence, condition) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSetFenceNV::enter(tracked, readable, observer, fence, condition)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, fence);
+        call.put(4, condition);
+        call.publish_observing(8, &reads)
+    });
     driver(fence, condition);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glShadingRateImageBarrierNV(synchronize: u8) {
@@ -5137,22 +5229,36 @@ pub unsafe extern "C" fn glShadingRateSampleOrderNV(order: u32) {
 
 pub unsafe extern "C" fn glSignalVkFenceNV(vkFence: u64) {
     let driver: unsafe extern "C" fn(u64) = driver!(GL_SIGNAL_VK_FENCE_NV);
-    let Some(call) = Call::begin(GL_SIGNAL_VK_FENCE_NV) else { return driver(vkFence) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(vkFence) };
-    call.put(0, vkFence);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_SIGNAL_VK_FENCE_NV) else { return driver(vkFence) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSignalVkFenceNV::enter(tracked, readable, observer, vkFence)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, vkFence);
+        call.publish_observing(8, &reads)
+    });
     driver(vkFence);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glSignalVkSemaphoreNV(vkSemaphore: u64) {
     let driver: unsafe extern "C" fn(u64) = driver!(GL_SIGNAL_VK_SEMAPHORE_NV);
-    let Some(call) = Call::begin(GL_SIGNAL_VK_SEMAPHORE_NV) else { return driver(vkSemaphore) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(vkSemaphore) };
-    call.put(0, vkSemaphore);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_SIGNAL_VK_SEMAPHORE_NV) else { return driver(vkSemaphore) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glSignalVkSemaphoreNV::enter(tracked, readable, observer, vkSemaphore)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, vkSemaphore);
+        call.publish_observing(8, &reads)
+    });
     driver(vkSemaphore);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glStartTilingQCOM(
@@ -5554,13 +5660,20 @@ pub unsafe extern "C" fn glSubpixelPrecisionBiasNV(xbits: u32, ybits: u32) {
 
 pub unsafe extern "C" fn glTestFenceNV(fence: u32) -> u8 {
     let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_TEST_FENCE_NV);
-    let Some(call) = Call::begin(GL_TEST_FENCE_NV) else { return driver(fence) };
-    let Some(call) = call.reserve(LEAVES, 4) else { return driver(fence) };
-    call.clear(0);
-    call.put(0, fence);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_TEST_FENCE_NV) else { return driver(fence) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTestFenceNV::enter(tracked, readable, observer, fence)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 4, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, fence);
+        call.publish_observing(8, &reads)
+    });
     let result = driver(fence);
-    call.leave(GL_TEST_FENCE_NV, EFFECT, result, &mut []);
+    if let Some(call) = call {
+        call.leave(GL_TEST_FENCE_NV, EFFECT, result, &mut []);
+    }
     result
 }
 
@@ -6344,15 +6457,24 @@ pub unsafe extern "C" fn glViewportSwizzleNV(
 
 pub unsafe extern "C" fn glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout: u64) {
     let driver: unsafe extern "C" fn(*mut c_void, u32, u64) = driver!(GL_WAIT_SYNC_APPLE);
-    let Some(call) = Call::begin(GL_WAIT_SYNC_APPLE) else { return driver(sync, flags, timeout) };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, flags, timeout) };
-    call.clear(8);
-    call.put(0, sync);
-    call.put(8, flags);
-    call.put(16, timeout);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_WAIT_SYNC_APPLE) else {
+        return driver(sync, flags, timeout);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glWaitSyncAPPLE::enter(tracked, readable, observer, sync as u64, flags, timeout)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, sync);
+        call.put(8, flags);
+        call.put(16, timeout);
+        call.publish_observing(24, &reads)
+    });
     driver(sync, flags, timeout);
-    call.leave(GL_WAIT_SYNC_APPLE, EFFECT, (), &mut []);
+    if let Some(call) = call {
+        call.leave(GL_WAIT_SYNC_APPLE, EFFECT, (), &mut []);
+    }
 }
 
 pub unsafe extern "C" fn glWaitVkSemaphoreNV(vkSemaphore: u64) {

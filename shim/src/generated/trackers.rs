@@ -456,8 +456,8 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
-    None,
+    Some(Handler(glFlushMappedBufferRange as *const ())),
+    Some(Handler(glFlushMappedBufferRangeEXT as *const ())),
     None,
     None,
     None,
@@ -1290,6 +1290,18 @@ pub unsafe extern "C" fn eglCreateImage(
     let Some(mut tracker) = Tracker::begin_egl() else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateImage::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            ctx as u64,
+            target,
+            buffer as u64,
+            attrib_list as u64,
+        )
+    });
     let result = driver(dpy, ctx, target, buffer, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateImage::leave(
@@ -1324,6 +1336,18 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     let Some(mut tracker) = Tracker::begin_egl() else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateImageKHR::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            ctx as u64,
+            target,
+            buffer as u64,
+            attrib_list as u64,
+        )
+    });
     let result = driver(dpy, ctx, target, buffer, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateImageKHR::leave(
@@ -2145,6 +2169,9 @@ pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC);
     let Some(mut tracker) = Tracker::begin() else { return driver(condition, flags) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glFenceSync::enter(tracked, readable, observer, condition, flags)
+    });
     let result = driver(condition, flags);
     tracker.update(|tracked, readable, observer| {
         commands::glFenceSync::leave(tracked, readable, observer, condition, flags, result as u64)
@@ -2155,6 +2182,9 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
 pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC_APPLE);
     let Some(mut tracker) = Tracker::begin() else { return driver(condition, flags) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glFenceSyncAPPLE::enter(tracked, readable, observer, condition, flags)
+    });
     let result = driver(condition, flags);
     tracker.update(|tracked, readable, observer| {
         commands::glFenceSyncAPPLE::leave(
@@ -2167,6 +2197,38 @@ pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_
         )
     });
     result
+}
+
+pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, length: isize) {
+    let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, length) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glFlushMappedBufferRange::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            length as i64,
+        )
+    });
+    driver(target, offset, length);
+}
+
+pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize, length: isize) {
+    let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, length) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glFlushMappedBufferRangeEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            offset as i64,
+            length as i64,
+        )
+    });
+    driver(target, offset, length);
 }
 
 pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {

@@ -39,6 +39,17 @@ pub mod eglBindAPI {
 pub mod eglBindTexImage {
     use super::*;
 
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        surface: u64,
+        buffer: i32,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+
     #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -115,6 +126,18 @@ pub mod eglClientSignalSyncEXT {
 pub mod eglClientWaitSync {
     use super::*;
 
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        sync: u64,
+        flags: i32,
+        timeout: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+
     #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -144,6 +167,17 @@ pub use super::commands_egl::eglClientWaitSync as eglClientWaitSyncKHR;
 pub mod eglClientWaitSyncNV {
     use super::*;
 
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        sync: u64,
+        flags: i32,
+        timeout: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+
     #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -164,6 +198,21 @@ pub mod eglClientWaitSyncNV {
                 }
             }
         }
+    }
+}
+
+pub mod eglCopyBuffers {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        surface: u64,
+        target: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -309,6 +358,17 @@ pub mod eglCreateDRMImageMESA {
 pub mod eglCreateFenceSyncNV {
     use super::*;
 
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        condition: u32,
+        attrib_list: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+
     #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -343,6 +403,19 @@ pub mod eglCreateFenceSyncNV {
 
 pub mod eglCreateImage {
     use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        ctx: u64,
+        target: u32,
+        buffer: u64,
+        attrib_list: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -400,6 +473,19 @@ pub mod eglCreateImage {
 
 pub mod eglCreateImageKHR {
     use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        ctx: u64,
+        target: u32,
+        buffer: u64,
+        attrib_list: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -1157,6 +1243,17 @@ pub mod eglCreateStreamSyncNV {
 pub mod eglCreateSync {
     use super::*;
 
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        r#type: u32,
+        attrib_list: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+
     #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -1204,6 +1301,17 @@ pub use super::commands_egl::eglCreateSync as eglCreateSync64KHR;
 
 pub mod eglCreateSyncKHR {
     use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        r#type: u32,
+        attrib_list: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
 
     #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
@@ -1484,8 +1592,35 @@ pub mod eglDestroySyncNV {
     }
 }
 
+pub mod eglDupNativeFenceFDANDROID {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        sync: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
 pub mod eglExportDMABUFImageMESA {
     use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        image: u64,
+        fds: u64,
+        strides: u64,
+        offsets: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -1585,22 +1720,46 @@ pub mod eglExportDMABUFImageQueryMESA {
     }
 }
 
+pub mod eglExportDRMImageMESA {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        image: u64,
+        name: u64,
+        handle: u64,
+        stride: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
 pub mod eglFenceNV {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
         seen: &mut O,
         sync: u64,
     ) {
-        let mut process = thread.process.lock();
-        let made: Ref<EglSync> = process.egl_syncs.find(sync);
+        crate::changed_maps(thread, memory, seen);
+        #[cfg(feature = "tools")]
+        let made: Ref<EglSync> = {
+            let mut process = thread.process.lock();
+            process.egl_syncs.find(sync)
+        };
+        #[cfg(feature = "tools")]
         {
-            let value = EGL_UNSIGNALED as i32;
-            if let Some(it) = process.egl_syncs.get_mut(made) {
-                it.status = value;
+            let mut process = thread.process.lock();
+            {
+                let value = EGL_UNSIGNALED as i32;
+                if let Some(it) = process.egl_syncs.get_mut(made) {
+                    it.status = value;
+                }
             }
         }
     }
@@ -2018,6 +2177,7 @@ pub mod eglMakeCurrent {
         read: u64,
         ctx: u64,
     ) {
+        crate::changed_maps(thread, memory, seen);
         crate::egl::release_current(thread, memory);
     }
 
@@ -2043,6 +2203,24 @@ pub mod eglMakeCurrent {
         } else {
             crate::egl::keep_current(thread, memory);
         }
+    }
+}
+
+pub mod eglPostSubBufferNV {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        surface: u64,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) {
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -2086,6 +2264,17 @@ pub mod eglQuerySurface {
 pub mod eglReleaseTexImage {
     use super::*;
 
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        surface: u64,
+        buffer: i32,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+
     #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -2114,6 +2303,7 @@ pub mod eglReleaseThread {
         memory: &M,
         seen: &mut O,
     ) {
+        crate::changed_maps(thread, memory, seen);
         crate::egl::release_current(thread, memory);
     }
 
@@ -2271,6 +2461,16 @@ pub mod eglSurfaceAttrib {
 pub mod eglSwapBuffers {
     use super::*;
 
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        surface: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -2290,7 +2490,7 @@ pub mod eglSwapBuffers {
                 let mut process = thread.process.lock();
                 {
                     let value = number::add(
-                        (process.surfaces.get(swapped).map_or(0, |it| it.swaps) as i64),
+                        number::int(process.surfaces.get(swapped).map_or(0, |it| it.swaps)),
                         1,
                     ) as u64;
                     if let Some(it) = process.surfaces.get_mut(swapped) {
@@ -2303,8 +2503,52 @@ pub mod eglSwapBuffers {
     }
 }
 
+pub mod eglSwapBuffersRegion2NOK {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        surface: u64,
+        numRects: i32,
+        rects: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod eglSwapBuffersRegionNOK {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        surface: u64,
+        numRects: i32,
+        rects: u64,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
 pub mod eglSwapBuffersWithDamageEXT {
     use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        surface: u64,
+        rects: u64,
+        n_rects: i32,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -2327,7 +2571,7 @@ pub mod eglSwapBuffersWithDamageEXT {
                 let mut process = thread.process.lock();
                 {
                     let value = number::add(
-                        (process.surfaces.get(swapped).map_or(0, |it| it.swaps) as i64),
+                        number::int(process.surfaces.get(swapped).map_or(0, |it| it.swaps)),
                         1,
                     ) as u64;
                     if let Some(it) = process.surfaces.get_mut(swapped) {
@@ -2343,6 +2587,18 @@ pub mod eglSwapBuffersWithDamageEXT {
 pub mod eglSwapBuffersWithDamageKHR {
     use super::*;
 
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        surface: u64,
+        rects: u64,
+        n_rects: i32,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -2364,7 +2620,7 @@ pub mod eglSwapBuffersWithDamageKHR {
                 let mut process = thread.process.lock();
                 {
                     let value = number::add(
-                        (process.surfaces.get(swapped).map_or(0, |it| it.swaps) as i64),
+                        number::int(process.surfaces.get(swapped).map_or(0, |it| it.swaps)),
                         1,
                     ) as u64;
                     if let Some(it) = process.surfaces.get_mut(swapped) {
@@ -2485,5 +2741,72 @@ pub mod eglUnsignalSyncEXT {
                 it.status = value;
             }
         }
+    }
+}
+
+pub mod eglWaitClient {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod eglWaitGL {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod eglWaitNative {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        engine: i32,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod eglWaitSync {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        sync: u64,
+        flags: i32,
+    ) {
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod eglWaitSyncKHR {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        dpy: u64,
+        sync: u64,
+        flags: i32,
+    ) {
+        crate::changed_maps(thread, memory, seen);
     }
 }

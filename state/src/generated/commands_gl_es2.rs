@@ -574,8 +574,10 @@ pub mod glCompressedTexImage2D {
         imageSize: i32,
         data: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_2d(target)
             && i64::from(border) == 0
             && i64::from(width) >= 0
@@ -649,8 +651,10 @@ pub mod glCompressedTexSubImage2D {
         imageSize: i32,
         data: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_2d(target)
             && i64::from(level) >= 0
             && i64::from(width) >= 0
@@ -678,7 +682,6 @@ pub mod glCompressedTexSubImage2D {
 pub mod glCopyTexImage2D {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -692,46 +695,52 @@ pub mod glCopyTexImage2D {
         height: i32,
         border: i32,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        let mut group = context.group.lock();
-        if functions::is_image_target_2d(target) && i64::from(border) == 0 {
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                it.width = width;
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                it.height = height;
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                it.depth = 1;
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                it.format = internalformat;
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                it.compressed_bytes = 0;
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                it.is_defined = true;
+        #[cfg(feature = "tools")]
+        {
+            let mut group = context.group.lock();
+            if functions::is_image_target_2d(target) && i64::from(border) == 0 {
+                let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    it.width = width;
+                }
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    it.height = height;
+                }
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    it.depth = 1;
+                }
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    it.format = internalformat;
+                }
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    it.compressed_bytes = 0;
+                }
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    it.is_defined = true;
+                }
             }
         }
     }
@@ -740,7 +749,6 @@ pub mod glCopyTexImage2D {
 pub mod glCopyTexSubImage2D {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -754,16 +762,22 @@ pub mod glCopyTexSubImage2D {
         width: i32,
         height: i32,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        let mut group = context.group.lock();
+        #[cfg(feature = "tools")]
         {
-            let key_0 = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(key_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
+            let mut group = context.group.lock();
             {
-                it.is_defined = true;
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    it.is_defined = true;
+                }
             }
         }
     }
@@ -1095,6 +1109,7 @@ pub mod glDrawArrays {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::client_arrays(
                 thread,
@@ -1124,6 +1139,7 @@ pub mod glDrawElements {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::elements(
                 thread,
@@ -1192,6 +1208,36 @@ pub mod glEnableVertexAttribArray {
         if functions::is_attrib(&*context, index) {
             crate::gles::enable_vertex_array(thread, memory, index, true);
         }
+    }
+}
+
+pub mod glFinish {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glFlush {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -1332,18 +1378,23 @@ pub mod glGenTextures {
 pub mod glGenerateMipmap {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
         seen: &mut O,
         target: u32,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-
+        #[cfg(feature = "tools")]
         {
-            let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::generate_levels(thread, memory, its_texture);
+            {
+                let its_texture = functions::bound_texture(&*context, target);
+                crate::gles::generate_levels(thread, memory, its_texture);
+            }
         }
     }
 }
@@ -1853,8 +1904,11 @@ pub mod glReadPixels {
         r#type: u32,
         pixels: u64,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if context.pixel_pack_buffer.is_some() {
             {
                 let its_buffer = context.pixel_pack_buffer;
@@ -2189,8 +2243,10 @@ pub mod glTexImage2D {
         r#type: u32,
         pixels: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_2d(target) && i64::from(level) >= 0 && i64::from(border) == 0
         {
             crate::gles::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
@@ -2390,8 +2446,10 @@ pub mod glTexSubImage2D {
         r#type: u32,
         pixels: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_2d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };

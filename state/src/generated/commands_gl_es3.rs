@@ -571,6 +571,49 @@ pub mod glBlendFunci {
     }
 }
 
+pub mod glBlitFramebuffer {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        srcX0: i32,
+        srcY0: i32,
+        srcX1: i32,
+        srcY1: i32,
+        dstX0: i32,
+        dstY0: i32,
+        dstX1: i32,
+        dstY1: i32,
+        mask: u32,
+        filter: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glClientWaitSync {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        sync: u64,
+        flags: u32,
+        timeout: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
 pub mod glColorMaski {
     use super::*;
 
@@ -631,8 +674,10 @@ pub mod glCompressedTexImage3D {
         imageSize: i32,
         data: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_3d(target)
             && i64::from(level) >= 0
             && i64::from(border) == 0
@@ -710,8 +755,10 @@ pub mod glCompressedTexSubImage3D {
         imageSize: i32,
         data: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_3d(target)
             && i64::from(level) >= 0
             && i64::from(width) >= 0
@@ -753,6 +800,7 @@ pub mod glCopyBufferSubData {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         crate::gles::copy_buffer(
             thread,
             memory,
@@ -765,10 +813,39 @@ pub mod glCopyBufferSubData {
     }
 }
 
+pub mod glCopyImageSubData {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        srcName: u32,
+        srcTarget: u32,
+        srcLevel: i32,
+        srcX: i32,
+        srcY: i32,
+        srcZ: i32,
+        dstName: u32,
+        dstTarget: u32,
+        dstLevel: i32,
+        dstX: i32,
+        dstY: i32,
+        dstZ: i32,
+        srcWidth: i32,
+        srcHeight: i32,
+        srcDepth: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
 pub mod glCopyTexSubImage3D {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -783,16 +860,22 @@ pub mod glCopyTexSubImage3D {
         width: i32,
         height: i32,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        let mut group = context.group.lock();
+        #[cfg(feature = "tools")]
         {
-            let key_0 = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(key_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
+            let mut group = context.group.lock();
             {
-                it.is_defined = true;
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    it.is_defined = true;
+                }
             }
         }
     }
@@ -994,6 +1077,57 @@ pub mod glDisablei {
     }
 }
 
+pub mod glDispatchCompute {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        num_groups_x: u32,
+        num_groups_y: u32,
+        num_groups_z: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDispatchComputeIndirect {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        indirect: i64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawArraysIndirect {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        mode: u32,
+        indirect: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
 pub mod glDrawArraysInstanced {
     use super::*;
 
@@ -1009,6 +1143,7 @@ pub mod glDrawArraysInstanced {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::client_arrays(
                 thread,
@@ -1076,6 +1211,7 @@ pub mod glDrawElementsBaseVertex {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::elements(
                 thread,
@@ -1090,6 +1226,24 @@ pub mod glDrawElementsBaseVertex {
                 1,
             );
         }
+    }
+}
+
+pub mod glDrawElementsIndirect {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        mode: u32,
+        r#type: u32,
+        indirect: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -1109,6 +1263,7 @@ pub mod glDrawElementsInstanced {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::elements(
                 thread,
@@ -1143,6 +1298,7 @@ pub mod glDrawElementsInstancedBaseVertex {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::elements(
                 thread,
@@ -1177,6 +1333,7 @@ pub mod glDrawRangeElements {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::ranged_elements(
                 thread,
@@ -1212,6 +1369,7 @@ pub mod glDrawRangeElementsBaseVertex {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::ranged_elements(
                 thread,
@@ -1253,25 +1411,30 @@ pub mod glEnablei {
 pub mod glEndQuery {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
         seen: &mut O,
         target: u32,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
-        {
-            let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
-            if let Some(it) = context.queries.get_mut(key_0) {
-                it.is_active = false;
-            }
+        if thread.context.is_none() {
+            return;
         }
+        crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        #[cfg(feature = "tools")]
         {
-            let value = Ref::NONE;
-            if let Some(it) = context.active_queries.at_mut(target) {
-                *it = value;
+            {
+                let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
+                if let Some(it) = context.queries.get_mut(key_0) {
+                    it.is_active = false;
+                }
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = context.active_queries.at_mut(target) {
+                    *it = value;
+                }
             }
         }
     }
@@ -1299,6 +1462,19 @@ pub mod glEndTransformFeedback {
 
 pub mod glFenceSync {
     use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        condition: u32,
+        flags: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
@@ -1341,6 +1517,7 @@ pub mod glFlushMappedBufferRange {
             return;
         }
         crate::gles::flushed_writes(thread, memory, seen, target, offset, length);
+        crate::gles::flush_mapping(thread, memory, target, offset, length);
     }
 }
 
@@ -2092,6 +2269,38 @@ pub mod glMapBufferRange {
             }
             crate::gles::map_buffer(thread, memory, target, offset, length, access, result);
         }
+    }
+}
+
+pub mod glMemoryBarrier {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        barriers: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glMemoryBarrierByRegion {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        barriers: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -3779,8 +3988,11 @@ pub mod glReadnPixels {
         bufSize: i32,
         data: u64,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if context.pixel_pack_buffer.is_some() {
             {
                 let its_buffer = context.pixel_pack_buffer;
@@ -4227,8 +4439,10 @@ pub mod glTexImage3D {
         r#type: u32,
         pixels: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
         {
             crate::gles::unpack_3d(
@@ -4536,8 +4750,10 @@ pub mod glTexSubImage3D {
         r#type: u32,
         pixels: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_3d(
                 thread, memory, seen, 10, pixels, width, height, depth, format, r#type,
@@ -5552,5 +5768,23 @@ pub mod glVertexBindingDivisor {
         if i64::from(bindingindex) < 32 && context.vertex_array.is_some() {
             crate::gles::set_vertex_divisor(thread, memory, bindingindex, divisor);
         }
+    }
+}
+
+pub mod glWaitSync {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        sync: u64,
+        flags: u32,
+        timeout: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
     }
 }

@@ -655,8 +655,10 @@ pub mod glCompressedTexImage3DOES {
         imageSize: i32,
         data: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_3d(target)
             && i64::from(level) >= 0
             && i64::from(border) == 0
@@ -734,8 +736,10 @@ pub mod glCompressedTexSubImage3DOES {
         imageSize: i32,
         data: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_3d(target)
             && i64::from(level) >= 0
             && i64::from(width) >= 0
@@ -761,10 +765,13 @@ pub mod glCompressedTexSubImage3DOES {
     }
 }
 
+pub use super::commands_gl_es3::glCopyImageSubData as glCopyImageSubDataEXT;
+
+pub use super::commands_gl_es3::glCopyImageSubData as glCopyImageSubDataOES;
+
 pub mod glCopyTexSubImage3DOES {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -779,16 +786,22 @@ pub mod glCopyTexSubImage3DOES {
         width: i32,
         height: i32,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        let mut group = context.group.lock();
+        #[cfg(feature = "tools")]
         {
-            let key_0 = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(key_0)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
+            let mut group = context.group.lock();
             {
-                it.is_defined = true;
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    it.is_defined = true;
+                }
             }
         }
     }
@@ -1041,6 +1054,7 @@ pub mod glDrawArraysInstancedBaseInstanceEXT {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::client_arrays(
                 thread,
@@ -1070,6 +1084,7 @@ pub mod glDrawArraysInstancedEXT {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::client_arrays(
                 thread,
@@ -1107,6 +1122,7 @@ pub mod glDrawElementsInstancedBaseInstanceEXT {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::elements(
                 thread,
@@ -1142,6 +1158,7 @@ pub mod glDrawElementsInstancedBaseVertexBaseInstanceEXT {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::elements(
                 thread,
@@ -1179,6 +1196,7 @@ pub mod glDrawElementsInstancedEXT {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::elements(
                 thread,
@@ -1199,6 +1217,185 @@ pub mod glDrawElementsInstancedEXT {
 pub use super::commands_gl_es3::glDrawRangeElementsBaseVertex as glDrawRangeElementsBaseVertexEXT;
 
 pub use super::commands_gl_es3::glDrawRangeElementsBaseVertex as glDrawRangeElementsBaseVertexOES;
+
+pub mod glDrawTexfOES {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        x: f32,
+        y: f32,
+        z: f32,
+        width: f32,
+        height: f32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawTexfvOES {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        coords: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawTexiOES {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawTexivOES {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        coords: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawTexsOES {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        x: i16,
+        y: i16,
+        z: i16,
+        width: i16,
+        height: i16,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawTexsvOES {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        coords: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawTexxOES {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawTexxvOES {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        coords: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawTransformFeedbackEXT {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        mode: u32,
+        id: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawTransformFeedbackInstancedEXT {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        mode: u32,
+        id: u32,
+        instancecount: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
 
 pub mod glEGLImageTargetRenderbufferStorageOES {
     use super::*;
@@ -1300,25 +1497,30 @@ pub use super::commands_gl_es3::glEnablei as glEnableiOES;
 pub mod glEndQueryEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
         seen: &mut O,
         target: u32,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
-        {
-            let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
-            if let Some(it) = context.queries.get_mut(key_0) {
-                it.is_active = false;
-            }
+        if thread.context.is_none() {
+            return;
         }
+        crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        #[cfg(feature = "tools")]
         {
-            let value = Ref::NONE;
-            if let Some(it) = context.active_queries.at_mut(target) {
-                *it = value;
+            {
+                let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
+                if let Some(it) = context.queries.get_mut(key_0) {
+                    it.is_active = false;
+                }
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = context.active_queries.at_mut(target) {
+                    *it = value;
+                }
             }
         }
     }
@@ -1701,18 +1903,23 @@ pub use super::commands_gl_es3::glGenVertexArrays as glGenVertexArraysOES;
 pub mod glGenerateMipmapOES {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
         seen: &mut O,
         target: u32,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-
+        #[cfg(feature = "tools")]
         {
-            let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::generate_levels(thread, memory, its_texture);
+            {
+                let its_texture = functions::bound_texture(&*context, target);
+                crate::gles::generate_levels(thread, memory, its_texture);
+            }
         }
     }
 }
@@ -2189,6 +2396,7 @@ pub mod glMultiDrawArraysEXT {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             for i in number::range(0, i64::from(primcount)) {
                 crate::gles::client_arrays(
@@ -2202,6 +2410,25 @@ pub mod glMultiDrawArraysEXT {
                 );
             }
         }
+    }
+}
+
+pub mod glMultiDrawArraysIndirectEXT {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        mode: u32,
+        indirect: u64,
+        drawcount: i32,
+        stride: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -2222,6 +2449,7 @@ pub mod glMultiDrawElementsBaseVertexEXT {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             for i in number::range(0, i64::from(drawcount)) {
                 crate::gles::client_elements(
@@ -2256,6 +2484,7 @@ pub mod glMultiDrawElementsEXT {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             for i in number::range(0, i64::from(primcount)) {
                 crate::gles::client_elements(
@@ -2271,6 +2500,26 @@ pub mod glMultiDrawElementsEXT {
                 );
             }
         }
+    }
+}
+
+pub mod glMultiDrawElementsIndirectEXT {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        mode: u32,
+        r#type: u32,
+        indirect: u64,
+        drawcount: i32,
+        stride: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -2865,6 +3114,27 @@ pub mod glSemaphoreParameterui64vEXT {
     }
 }
 
+pub mod glSignalSemaphoreEXT {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        semaphore: u32,
+        numBufferBarriers: u32,
+        buffers: u64,
+        numTextureBarriers: u32,
+        textures: u64,
+        dstLayouts: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
 pub use super::commands_gl_es3::glTexBuffer as glTexBufferEXT;
 
 pub use super::commands_gl_es3::glTexBuffer as glTexBufferOES;
@@ -3098,8 +3368,10 @@ pub mod glTexImage3DOES {
         r#type: u32,
         pixels: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
         {
             crate::gles::unpack_3d(
@@ -3507,8 +3779,10 @@ pub mod glTexSubImage3DOES {
         r#type: u32,
         pixels: u64,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_3d(
                 thread, memory, seen, 10, pixels, width, height, depth, format, r#type,

@@ -38,6 +38,35 @@ pub mod glAlphaFuncQCOM {
     }
 }
 
+pub mod glBlitFramebufferANGLE {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        srcX0: i32,
+        srcY0: i32,
+        srcX1: i32,
+        srcY1: i32,
+        dstX0: i32,
+        dstY0: i32,
+        dstX1: i32,
+        dstY1: i32,
+        mask: u32,
+        filter: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub use super::commands_gl_es3::glBlitFramebuffer as glBlitFramebufferNV;
+
+pub use super::commands_gl_es3::glClientWaitSync as glClientWaitSyncAPPLE;
+
 pub mod glClipPlanefIMG {
     use super::*;
 
@@ -114,6 +143,7 @@ pub mod glCoverFillPathInstancedNV {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
@@ -136,6 +166,7 @@ pub mod glCoverStrokePathInstancedNV {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
@@ -218,6 +249,7 @@ pub mod glDrawArraysInstancedANGLE {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::client_arrays(
                 thread,
@@ -247,6 +279,7 @@ pub mod glDrawArraysInstancedNV {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::client_arrays(
                 thread,
@@ -314,6 +347,7 @@ pub mod glDrawElementsInstancedANGLE {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::elements(
                 thread,
@@ -347,6 +381,7 @@ pub mod glDrawElementsInstancedNV {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         if functions::draws_something(mode) {
             crate::gles::elements(
                 thread,
@@ -361,6 +396,39 @@ pub mod glDrawElementsInstancedNV {
                 i64::from(primcount),
             );
         }
+    }
+}
+
+pub mod glDrawMeshTasksIndirectNV {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        indirect: i64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glDrawMeshTasksNV {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        first: u32,
+        count: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -424,6 +492,22 @@ pub mod glExtGetTexSubImageQCOM {
 }
 
 pub use super::commands_gl_es3::glFenceSync as glFenceSyncAPPLE;
+
+pub mod glFinishFenceNV {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        fence: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
 
 pub mod glFramebufferParameteriMESA {
     use super::*;
@@ -815,6 +899,43 @@ pub mod glGetUniformi64vNV {
     }
 }
 
+pub mod glMultiDrawMeshTasksIndirectCountNV {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        indirect: i64,
+        drawcount: i64,
+        maxdrawcount: i32,
+        stride: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glMultiDrawMeshTasksIndirectNV {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        indirect: i64,
+        drawcount: i32,
+        stride: i32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
 pub mod glPathCommandsNV {
     use super::*;
 
@@ -1047,7 +1168,6 @@ pub use super::commands_gl_es3::glRenderbufferStorageMultisample as glRenderbuff
 pub mod glSetFenceNV {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1055,13 +1175,53 @@ pub mod glSetFenceNV {
         fence: u32,
         condition: u32,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
-
-        let mut group = context.group.lock();
-        let found_0: Ref<Fence> = group.fences.find(u64::from(fence));
-        if let Some(it) = group.fences.get_mut(found_0) {
-            it.condition = condition;
+        if thread.context.is_none() {
+            return;
         }
+        crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        #[cfg(feature = "tools")]
+        let found_0: Ref<Fence> =
+            context.caches.fences.find(&context.group, u64::from(fence), |group| &mut group.fences);
+        #[cfg(feature = "tools")]
+        {
+            let mut group = context.group.lock();
+            if let Some(it) = group.fences.get_mut(found_0) {
+                it.condition = condition;
+            }
+        }
+    }
+}
+
+pub mod glSignalVkFenceNV {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        vkFence: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+    }
+}
+
+pub mod glSignalVkSemaphoreNV {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        vkSemaphore: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -1084,6 +1244,7 @@ pub mod glStencilFillPathInstancedNV {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
@@ -1107,6 +1268,7 @@ pub mod glStencilStrokePathInstancedNV {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
@@ -1131,6 +1293,7 @@ pub mod glStencilThenCoverFillPathInstancedNV {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
@@ -1155,7 +1318,24 @@ pub mod glStencilThenCoverStrokePathInstancedNV {
         if thread.context.is_none() {
             return;
         }
+        crate::changed_maps(thread, memory, seen);
         crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
+    }
+}
+
+pub mod glTestFenceNV {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        fence: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
     }
 }
 
@@ -1174,3 +1354,5 @@ pub use super::commands_gl_es3::glUniformMatrix4x3fv as glUniformMatrix4x3fvNV;
 pub use super::commands_gl_es3::glVertexAttribDivisor as glVertexAttribDivisorANGLE;
 
 pub use super::commands_gl_es3::glVertexAttribDivisor as glVertexAttribDivisorNV;
+
+pub use super::commands_gl_es3::glWaitSync as glWaitSyncAPPLE;

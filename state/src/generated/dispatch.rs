@@ -5,7 +5,7 @@ use crate::Ignore;
 use crate::dispatch::{CommandState, bits};
 
 /// Commands that do something with the state, by name.
-pub static COMMANDS: [CommandState; 715] = [
+pub static COMMANDS: [CommandState; 765] = [
     CommandState {
         name: "eglBindAPI",
         enter: None,
@@ -21,7 +21,16 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglBindTexImage",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglBindTexImage::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglBindTexImage::leave(
                 thread,
@@ -67,7 +76,17 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglClientWaitSync",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglClientWaitSync::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglClientWaitSync::leave(
                 thread,
@@ -83,7 +102,17 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglClientWaitSyncKHR",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglClientWaitSyncKHR::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglClientWaitSyncKHR::leave(
                 thread,
@@ -99,7 +128,16 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglClientWaitSyncNV",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglClientWaitSyncNV::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglClientWaitSyncNV::leave(
                 thread,
@@ -111,6 +149,20 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<i32>(&[result], 0),
             )
         }),
+    },
+    CommandState {
+        name: "eglCopyBuffers",
+        enter: Some(|thread, memory, args, _| {
+            eglCopyBuffers::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
     },
     CommandState {
         name: "eglCreateContext",
@@ -144,7 +196,16 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglCreateFenceSyncNV",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglCreateFenceSyncNV::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglCreateFenceSyncNV::leave(
                 thread,
@@ -159,7 +220,18 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglCreateImage",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglCreateImage::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglCreateImage::leave(
                 thread,
@@ -176,7 +248,18 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglCreateImageKHR",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglCreateImageKHR::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglCreateImageKHR::leave(
                 thread,
@@ -443,7 +526,16 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglCreateSync",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglCreateSync::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglCreateSync::leave(
                 thread,
@@ -458,7 +550,16 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglCreateSync64KHR",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglCreateSync64KHR::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglCreateSync64KHR::leave(
                 thread,
@@ -473,7 +574,16 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglCreateSyncKHR",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglCreateSyncKHR::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglCreateSyncKHR::leave(
                 thread,
@@ -631,8 +741,32 @@ pub static COMMANDS: [CommandState; 715] = [
         leave: None,
     },
     CommandState {
+        name: "eglDupNativeFenceFDANDROID",
+        enter: Some(|thread, memory, args, _| {
+            eglDupNativeFenceFDANDROID::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "eglExportDMABUFImageMESA",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglExportDMABUFImageMESA::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglExportDMABUFImageMESA::leave(
                 thread,
@@ -663,6 +797,22 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<u32>(&[result], 0),
             )
         }),
+    },
+    CommandState {
+        name: "eglExportDRMImageMESA",
+        enter: Some(|thread, memory, args, _| {
+            eglExportDRMImageMESA::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
+        leave: None,
     },
     CommandState {
         name: "eglFenceNV",
@@ -866,6 +1016,23 @@ pub static COMMANDS: [CommandState; 715] = [
         }),
     },
     CommandState {
+        name: "eglPostSubBufferNV",
+        enter: Some(|thread, memory, args, _| {
+            eglPostSubBufferNV::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+                bits::<i32>(args, 5),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "eglQuerySurface",
         enter: None,
         leave: Some(|thread, memory, args, result| {
@@ -883,7 +1050,16 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglReleaseTexImage",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglReleaseTexImage::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglReleaseTexImage::leave(
                 thread,
@@ -980,7 +1156,15 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglSwapBuffers",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglSwapBuffers::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglSwapBuffers::leave(
                 thread,
@@ -993,8 +1177,48 @@ pub static COMMANDS: [CommandState; 715] = [
         }),
     },
     CommandState {
+        name: "eglSwapBuffersRegion2NOK",
+        enter: Some(|thread, memory, args, _| {
+            eglSwapBuffersRegion2NOK::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "eglSwapBuffersRegionNOK",
+        enter: Some(|thread, memory, args, _| {
+            eglSwapBuffersRegionNOK::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "eglSwapBuffersWithDamageEXT",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglSwapBuffersWithDamageEXT::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<i32>(args, 3),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglSwapBuffersWithDamageEXT::leave(
                 thread,
@@ -1010,7 +1234,17 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "eglSwapBuffersWithDamageKHR",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            eglSwapBuffersWithDamageKHR::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<i32>(args, 3),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             eglSwapBuffersWithDamageKHR::leave(
                 thread,
@@ -1069,6 +1303,51 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<u64>(args, 0),
                 bits::<u64>(args, 1),
                 bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "eglWaitClient",
+        enter: Some(|thread, memory, _, _| eglWaitClient::enter(thread, memory, &mut Ignore)),
+        leave: None,
+    },
+    CommandState {
+        name: "eglWaitGL",
+        enter: Some(|thread, memory, _, _| eglWaitGL::enter(thread, memory, &mut Ignore)),
+        leave: None,
+    },
+    CommandState {
+        name: "eglWaitNative",
+        enter: Some(|thread, memory, args, _| {
+            eglWaitNative::enter(thread, memory, &mut Ignore, bits::<i32>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "eglWaitSync",
+        enter: Some(|thread, memory, args, _| {
+            eglWaitSync::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "eglWaitSyncKHR",
+        enter: Some(|thread, memory, args, _| {
+            eglWaitSyncKHR::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
             )
         }),
         leave: None,
@@ -1683,6 +1962,69 @@ pub static COMMANDS: [CommandState; 715] = [
         leave: None,
     },
     CommandState {
+        name: "glBlitFramebuffer",
+        enter: Some(|thread, memory, args, _| {
+            glBlitFramebuffer::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<i32>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+                bits::<i32>(args, 5),
+                bits::<i32>(args, 6),
+                bits::<i32>(args, 7),
+                bits::<u32>(args, 8),
+                bits::<u32>(args, 9),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glBlitFramebufferANGLE",
+        enter: Some(|thread, memory, args, _| {
+            glBlitFramebufferANGLE::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<i32>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+                bits::<i32>(args, 5),
+                bits::<i32>(args, 6),
+                bits::<i32>(args, 7),
+                bits::<u32>(args, 8),
+                bits::<u32>(args, 9),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glBlitFramebufferNV",
+        enter: Some(|thread, memory, args, _| {
+            glBlitFramebufferNV::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<i32>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+                bits::<i32>(args, 5),
+                bits::<i32>(args, 6),
+                bits::<i32>(args, 7),
+                bits::<u32>(args, 8),
+                bits::<u32>(args, 9),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "glBufferData",
         enter: Some(|thread, memory, args, _| {
             glBufferData::enter(
@@ -1880,6 +2222,34 @@ pub static COMMANDS: [CommandState; 715] = [
         name: "glClientActiveTexture",
         enter: Some(|thread, memory, args, _| {
             glClientActiveTexture::enter(thread, memory, &mut Ignore, bits::<u32>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glClientWaitSync",
+        enter: Some(|thread, memory, args, _| {
+            glClientWaitSync::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glClientWaitSyncAPPLE",
+        enter: Some(|thread, memory, args, _| {
+            glClientWaitSyncAPPLE::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+            )
         }),
         leave: None,
     },
@@ -2270,6 +2640,84 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<i64>(args, 2),
                 bits::<i64>(args, 3),
                 bits::<i64>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glCopyImageSubData",
+        enter: Some(|thread, memory, args, _| {
+            glCopyImageSubData::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+                bits::<i32>(args, 5),
+                bits::<u32>(args, 6),
+                bits::<u32>(args, 7),
+                bits::<i32>(args, 8),
+                bits::<i32>(args, 9),
+                bits::<i32>(args, 10),
+                bits::<i32>(args, 11),
+                bits::<i32>(args, 12),
+                bits::<i32>(args, 13),
+                bits::<i32>(args, 14),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glCopyImageSubDataEXT",
+        enter: Some(|thread, memory, args, _| {
+            glCopyImageSubDataEXT::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+                bits::<i32>(args, 5),
+                bits::<u32>(args, 6),
+                bits::<u32>(args, 7),
+                bits::<i32>(args, 8),
+                bits::<i32>(args, 9),
+                bits::<i32>(args, 10),
+                bits::<i32>(args, 11),
+                bits::<i32>(args, 12),
+                bits::<i32>(args, 13),
+                bits::<i32>(args, 14),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glCopyImageSubDataOES",
+        enter: Some(|thread, memory, args, _| {
+            glCopyImageSubDataOES::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+                bits::<i32>(args, 5),
+                bits::<u32>(args, 6),
+                bits::<u32>(args, 7),
+                bits::<i32>(args, 8),
+                bits::<i32>(args, 9),
+                bits::<i32>(args, 10),
+                bits::<i32>(args, 11),
+                bits::<i32>(args, 12),
+                bits::<i32>(args, 13),
+                bits::<i32>(args, 14),
             )
         }),
         leave: None,
@@ -2919,6 +3367,27 @@ pub static COMMANDS: [CommandState; 715] = [
         leave: None,
     },
     CommandState {
+        name: "glDispatchCompute",
+        enter: Some(|thread, memory, args, _| {
+            glDispatchCompute::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u32>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDispatchComputeIndirect",
+        enter: Some(|thread, memory, args, _| {
+            glDispatchComputeIndirect::enter(thread, memory, &mut Ignore, bits::<i64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "glDrawArrays",
         enter: Some(|thread, memory, args, _| {
             glDrawArrays::enter(
@@ -2928,6 +3397,19 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<u32>(args, 0),
                 bits::<i32>(args, 1),
                 bits::<i32>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawArraysIndirect",
+        enter: Some(|thread, memory, args, _| {
+            glDrawArraysIndirect::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u64>(args, 1),
             )
         }),
         leave: None,
@@ -3111,6 +3593,20 @@ pub static COMMANDS: [CommandState; 715] = [
         leave: None,
     },
     CommandState {
+        name: "glDrawElementsIndirect",
+        enter: Some(|thread, memory, args, _| {
+            glDrawElementsIndirect::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "glDrawElementsInstanced",
         enter: Some(|thread, memory, args, _| {
             glDrawElementsInstanced::enter(
@@ -3261,6 +3757,26 @@ pub static COMMANDS: [CommandState; 715] = [
         leave: None,
     },
     CommandState {
+        name: "glDrawMeshTasksIndirectNV",
+        enter: Some(|thread, memory, args, _| {
+            glDrawMeshTasksIndirectNV::enter(thread, memory, &mut Ignore, bits::<i64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawMeshTasksNV",
+        enter: Some(|thread, memory, args, _| {
+            glDrawMeshTasksNV::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "glDrawRangeElements",
         enter: Some(|thread, memory, args, _| {
             glDrawRangeElements::enter(
@@ -3327,6 +3843,125 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<u32>(args, 4),
                 bits::<u64>(args, 5),
                 bits::<i32>(args, 6),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTexfOES",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTexfOES::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<f32>(args, 0),
+                bits::<f32>(args, 1),
+                bits::<f32>(args, 2),
+                bits::<f32>(args, 3),
+                bits::<f32>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTexfvOES",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTexfvOES::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTexiOES",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTexiOES::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<i32>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTexivOES",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTexivOES::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTexsOES",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTexsOES::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<i16>(args, 0),
+                bits::<i16>(args, 1),
+                bits::<i16>(args, 2),
+                bits::<i16>(args, 3),
+                bits::<i16>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTexsvOES",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTexsvOES::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTexxOES",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTexxOES::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<i32>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTexxvOES",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTexxvOES::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTransformFeedbackEXT",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTransformFeedbackEXT::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDrawTransformFeedbackInstancedEXT",
+        enter: Some(|thread, memory, args, _| {
+            glDrawTransformFeedbackInstancedEXT::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<i32>(args, 2),
             )
         }),
         leave: None,
@@ -3518,7 +4153,15 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "glFenceSync",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            glFenceSync::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             glFenceSync::leave(
                 thread,
@@ -3532,7 +4175,15 @@ pub static COMMANDS: [CommandState; 715] = [
     },
     CommandState {
         name: "glFenceSyncAPPLE",
-        enter: None,
+        enter: Some(|thread, memory, args, _| {
+            glFenceSyncAPPLE::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+            )
+        }),
         leave: Some(|thread, memory, args, result| {
             glFenceSyncAPPLE::leave(
                 thread,
@@ -3543,6 +4194,23 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<u64>(&[result], 0),
             )
         }),
+    },
+    CommandState {
+        name: "glFinish",
+        enter: Some(|thread, memory, _, _| glFinish::enter(thread, memory, &mut Ignore)),
+        leave: None,
+    },
+    CommandState {
+        name: "glFinishFenceNV",
+        enter: Some(|thread, memory, args, _| {
+            glFinishFenceNV::enter(thread, memory, &mut Ignore, bits::<u32>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glFlush",
+        enter: Some(|thread, memory, _, _| glFlush::enter(thread, memory, &mut Ignore)),
+        leave: None,
     },
     CommandState {
         name: "glFlushMappedBufferRange",
@@ -5477,6 +6145,20 @@ pub static COMMANDS: [CommandState; 715] = [
         leave: None,
     },
     CommandState {
+        name: "glMemoryBarrier",
+        enter: Some(|thread, memory, args, _| {
+            glMemoryBarrier::enter(thread, memory, &mut Ignore, bits::<u32>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glMemoryBarrierByRegion",
+        enter: Some(|thread, memory, args, _| {
+            glMemoryBarrierByRegion::enter(thread, memory, &mut Ignore, bits::<u32>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "glMemoryObjectParameterivEXT",
         enter: Some(|thread, memory, args, _| {
             glMemoryObjectParameterivEXT::enter(
@@ -5541,6 +6223,21 @@ pub static COMMANDS: [CommandState; 715] = [
         leave: None,
     },
     CommandState {
+        name: "glMultiDrawArraysIndirectEXT",
+        enter: Some(|thread, memory, args, _| {
+            glMultiDrawArraysIndirectEXT::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "glMultiDrawElementsBaseVertexEXT",
         enter: Some(|thread, memory, args, _| {
             glMultiDrawElementsBaseVertexEXT::enter(
@@ -5569,6 +6266,51 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<u32>(args, 2),
                 bits::<u64>(args, 3),
                 bits::<i32>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glMultiDrawElementsIndirectEXT",
+        enter: Some(|thread, memory, args, _| {
+            glMultiDrawElementsIndirectEXT::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<i32>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glMultiDrawMeshTasksIndirectCountNV",
+        enter: Some(|thread, memory, args, _| {
+            glMultiDrawMeshTasksIndirectCountNV::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<i64>(args, 0),
+                bits::<i64>(args, 1),
+                bits::<i32>(args, 2),
+                bits::<i32>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glMultiDrawMeshTasksIndirectNV",
+        enter: Some(|thread, memory, args, _| {
+            glMultiDrawMeshTasksIndirectNV::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<i64>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<i32>(args, 2),
             )
         }),
         leave: None,
@@ -7948,6 +8690,37 @@ pub static COMMANDS: [CommandState; 715] = [
         leave: None,
     },
     CommandState {
+        name: "glSignalSemaphoreEXT",
+        enter: Some(|thread, memory, args, _| {
+            glSignalSemaphoreEXT::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glSignalVkFenceNV",
+        enter: Some(|thread, memory, args, _| {
+            glSignalVkFenceNV::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glSignalVkSemaphoreNV",
+        enter: Some(|thread, memory, args, _| {
+            glSignalVkSemaphoreNV::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "glStencilFillPathInstancedNV",
         enter: Some(|thread, memory, args, _| {
             glStencilFillPathInstancedNV::enter(
@@ -8100,6 +8873,13 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<u32>(args, 7),
                 bits::<u64>(args, 8),
             )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glTestFenceNV",
+        enter: Some(|thread, memory, args, _| {
+            glTestFenceNV::enter(thread, memory, &mut Ignore, bits::<u32>(args, 0))
         }),
         leave: None,
     },
@@ -10159,6 +10939,34 @@ pub static COMMANDS: [CommandState; 715] = [
                 bits::<i32>(args, 1),
                 bits::<i32>(args, 2),
                 bits::<i32>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glWaitSync",
+        enter: Some(|thread, memory, args, _| {
+            glWaitSync::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glWaitSyncAPPLE",
+        enter: Some(|thread, memory, args, _| {
+            glWaitSyncAPPLE::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
             )
         }),
         leave: None,

@@ -26,7 +26,8 @@ fn _e_g_l_client_pixmap_h_i<M: Memory + ?Sized, O: Observer + ?Sized>(
     at: u64,
     walk: &mut Walk,
 ) {
-    if !walk.goes_on(at) {
+    if !walk.enter(at) {
         return;
     }
+    walk.leave();
 }

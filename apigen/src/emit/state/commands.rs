@@ -102,9 +102,10 @@ fn emit_command<'a>(program: &Program, command: &'a Command, used: &mut Used) ->
     let lowered = lower::lower(program, command);
     let mut text = String::new();
     let mut part = |name: &str, block: &Block, with_result: bool| {
-        let part = part_of(block)?;
+        let consumes = command.consumes && !with_result;
+        let part = part_of(block, consumes)?;
         let cfg = if part.tools_only { "#[cfg(feature = \"tools\")]\n" } else { "" };
-        let body = stmt::emit(program, command, &lowered, block, used);
+        let body = stmt::emit(program, command, &lowered, block, consumes, used);
         let mut params: Vec<String> = command.params.iter().map(param).collect();
         if with_result && let Some(result) = result(command) {
             params.push(format!("result: {result}"));
@@ -122,9 +123,9 @@ fn emit_command<'a>(program: &Program, command: &'a Command, used: &mut Used) ->
 }
 
 /// A part that does something; variables and returns alone are nothing.
-fn part_of(block: &Block) -> Option<Part> {
-    let tools_only = !Does::of(block).anything();
-    Does::in_tools(block).anything().then_some(Part { tools_only })
+fn part_of(block: &Block, consumes: bool) -> Option<Part> {
+    let tools_only = !Does::of(block).anything() && !consumes;
+    (Does::in_tools(block).anything() || consumes).then_some(Part { tools_only })
 }
 
 fn param(param: &Param) -> String {

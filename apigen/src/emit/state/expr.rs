@@ -174,7 +174,7 @@ impl Emitter<'_> {
         match (ty, &expr.ty, &expr.kind) {
             (_, _, ExprKind::None) => default(self.program, ty),
             (Type::Optional(inner), found, _) if !matches!(found, Type::Optional(_)) => {
-                format!("Some({})", self.value(expr, inner))
+                format!("Some({})", bare(&self.value(expr, inner)))
             }
             (Type::Number(number), _, _) => self.number(expr, number.repr),
             (Type::Address, _, _) => self.address(expr),
@@ -196,6 +196,9 @@ impl Emitter<'_> {
             (_, Type::Number(found)) if found.repr == repr => self.own(expr),
             (_, Type::Number(found)) if repr == Repr::I64 && widens(found.repr) => {
                 format!("i64::from({})", self.own(expr))
+            }
+            (_, Type::Number(found)) if repr == Repr::I64 && found.repr == Repr::U64 => {
+                format!("number::int({})", self.own(expr))
             }
             (_, Type::Number(found)) if repr == Repr::F64 && found.repr == Repr::F32 => {
                 format!("f64::from({})", self.own(expr))
@@ -624,6 +627,7 @@ impl Emitter<'_> {
     fn convert(&mut self, value: &Expr, ty: &Type) -> String {
         match ty {
             Type::Address => self.address(value),
+            Type::Optional(inner) => format!("Some({})", bare(&self.value(value, inner))),
             Type::Number(number) if matches!(number.repr, Repr::F32 | Repr::F64) => {
                 match value.ty.is_float() {
                     true => self.number(value, number.repr),

@@ -7,7 +7,7 @@ const TOOLS: &str = "#[cfg(feature = \"tools\")]\n";
 
 pub const PRELUDE: &str = "\
 // Defaults are written out, whether or not they could be derived.
-#![allow(clippy::derivable_impls)]
+#![allow(unused_imports, unused_parens, clippy::all)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::group::Group;
 use crate::process::Process;
-use crate::{Extensions, NameCache, Objects, Ref};
+use crate::{Extensions, NameCache, Objects, Ref, number};
 ";
 
 pub fn emit(program: &Program) -> Vec<String> {

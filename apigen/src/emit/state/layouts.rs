@@ -44,7 +44,7 @@ fn layout(program: &Program, id: LayoutId, used: &mut Used) -> String {
          /// What `{title}` at `at` points at.\n\
          fn {inside}<M: Memory + ?Sized, O: Observer + ?Sized>(\
          memory: &M, seen: &mut O, param: u8, at: u64, walk: &mut Walk) {{\n\
-         if !walk.goes_on(at) {{ return; }}\n{body}}}\n\n",
+         if !walk.enter(at) {{ return; }}\n{body}walk.leave();\n}}\n\n",
         title = layout.name,
         size = layout.size,
     )

@@ -26,7 +26,7 @@ use crate::walk::Walk;
 use crate::{Memory, Observer, Values, number, observe};
 ";
 
-/// Unformatted contents of the files, by path from the repository's root.
+/// Unformatted contents of the files, by path from the folder they are in.
 pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
     let mut used = Used::default();
     let all = commands::emit(program, &mut used);
@@ -46,6 +46,9 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
     for (origin, module) in commands::MODULES {
         let items = all.values().filter(|emitted| emitted.command.origin == origin);
         let items: Vec<String> = items.map(|emitted| emitted.text.clone()).collect();
+        if items.is_empty() {
+            continue;
+        }
         files.insert(module.to_owned(), file(commands::PRELUDE, &items));
         reexports.push(format!("pub use super::{module}::*;"));
     }
@@ -53,8 +56,7 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
     files.insert("commands".to_owned(), file(all, &reexports));
     let modules: Vec<String> = files.keys().map(|module| declare(module)).collect();
     files.insert("mod".to_owned(), file("", &modules));
-    let folder = Path::new("state/src/generated");
-    files.into_iter().map(|(name, text)| (folder.join(name).with_extension("rs"), text)).collect()
+    files.into_iter().map(|(name, text)| (Path::new(&name).with_extension("rs"), text)).collect()
 }
 
 /// A file whose prelude begins with its own line of documentation.

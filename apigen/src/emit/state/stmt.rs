@@ -30,16 +30,18 @@ struct Held {
     context: bool,
 }
 
-/// The statements of a part of a command.
+/// The statements of a part of a command. One that `consumes` first has it observed what the program
+/// changed in mapped buffers.
 pub fn emit(
     program: &Program,
     command: &Command,
     lowered: &Lowered,
     part: &Block,
+    consumes: bool,
     used: &mut Used,
 ) -> String {
     // Where all of the part is for tools, none of its statements has to say so.
-    let in_tools = !Does::of(part).anything();
+    let in_tools = !Does::of(part).anything() && !consumes;
     let shared = |stmt: &&Stmt| in_tools || !stmt.tools_only;
     let locks = locks_of(program, part.statements.iter().filter(shared));
     let emitter = Emitter {
@@ -52,8 +54,11 @@ pub fn emit(
     };
     let mut statements = Statements { emitter, lowered, locks, in_tools, out: String::new() };
     let mut held = Held::default();
-    if command.api != "egl" {
-        statements.begin(part, &mut held);
+    if command.api == "gles" {
+        statements.begin(part, &mut held, consumes);
+    }
+    if consumes {
+        statements.line("crate::changed_maps(thread, memory, seen);");
     }
     statements.block(part, &mut held);
     statements.out
@@ -157,9 +162,9 @@ impl Statements<'_> {
     }
 
     /// Commands of OpenGL ES do nothing without a context.
-    fn begin(&mut self, part: &Block, held: &mut Held) {
+    fn begin(&mut self, part: &Block, held: &mut Held, consumes: bool) {
         let program = self.emitter.program;
-        let first = part.statements.first();
+        let first = part.statements.first().filter(|_| !consumes);
         if first.is_some_and(|stmt| all_needs(program, stmt).context) {
             self.line(CONTEXT);
             held.context = true;

@@ -1,0 +1,19 @@
+//! The code of the toy API that the tests run is what the generator makes today.
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn committed_code_of_the_toy_is_that_of_its_descriptions() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository is above");
+    let files = apigen::generate_toy(root).expect("the toy has no mistakes");
+    assert!(files.keys().any(|path| path.ends_with("commands.rs")));
+    for (path, text) in &files {
+        let committed = fs::read_to_string(root.join(path)).unwrap_or_default();
+        let path = path.display();
+        assert!(committed == *text, "{path} is stale; run `cargo xtask generate`");
+    }
+    let folder = root.join("apigen/tests/toy/run/generated");
+    let committed = fs::read_dir(folder).expect("it is there").count();
+    assert_eq!(committed, files.len(), "a file is left over; run `cargo xtask generate`");
+}

@@ -1,0 +1,98 @@
+//! A program to follow: its memory, a thread with a context, and what is observed of it.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use crate::{Context, Group, GroupState, Memory, Observer, Process, Thread};
+
+/// Where the program's memory begins.
+const BASE: u64 = 0x1000;
+
+/// Memory that grows by what is put into it.
+#[derive(Default)]
+pub struct Heap(RefCell<Vec<u8>>);
+
+impl Heap {
+    /// Puts bytes there, aligned to 8, and says where they are.
+    pub fn put(&self, bytes: &[u8]) -> u64 {
+        let mut all = self.0.borrow_mut();
+        let len = all.len().next_multiple_of(8);
+        all.resize(len, 0);
+        all.extend(bytes);
+        BASE + len as u64
+    }
+
+    pub fn put_u32(&self, numbers: &[u32]) -> u64 {
+        self.put(&numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>())
+    }
+
+    pub fn put_f32(&self, numbers: &[f32]) -> u64 {
+        self.put(&numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>())
+    }
+
+    pub fn put_u64(&self, numbers: &[u64]) -> u64 {
+        self.put(&numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>())
+    }
+
+    /// Text with its closing zero byte.
+    pub fn text(&self, text: &str) -> u64 {
+        self.put(&[text.as_bytes(), b"\0"].concat())
+    }
+}
+
+impl Memory for Heap {
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let all = self.0.borrow();
+        let from = address.checked_sub(BASE).and_then(|from| usize::try_from(from).ok());
+        let found = from.and_then(|from| all.get(from..)?.get(..into.len()));
+        found.map(|found| into.copy_from_slice(found)).is_some()
+    }
+
+    fn text_len(&self, address: u64, most: u64) -> u64 {
+        let mut byte = [0];
+        (0..most).take_while(|at| self.read(address + at, &mut byte) && byte[0] != 0).count() as u64
+    }
+}
+
+/// Ranges as (parameter, address, bytes), and how many frames ended.
+#[derive(Default, PartialEq, Debug)]
+pub struct Seen {
+    pub ranges: Vec<(u8, u64, u64)>,
+    pub frames: u32,
+    pub unknown: Vec<u64>,
+}
+
+impl Observer for Seen {
+    fn range(&mut self, param: u8, address: u64, len: u64) {
+        self.ranges.push((param, address, len));
+    }
+
+    fn frame(&mut self) {
+        self.frames += 1;
+    }
+
+    fn unknown_struct(&mut self, stype: u64) {
+        self.unknown.push(stype);
+    }
+}
+
+/// A thread with a context of version 1.0 in a group of its own.
+pub fn thread() -> Thread {
+    thread_in(&Arc::new(Group::default()))
+}
+
+/// A thread with a context of that group.
+pub fn thread_in(group: &Arc<Group>) -> Thread {
+    let mut thread = Thread::new(Arc::new(Process::default()), 1);
+    thread.context = Some(Box::new(Context::new(1, group.clone(), (1, 0))));
+    thread
+}
+
+pub fn context(thread: &Thread) -> &Context {
+    thread.context.as_deref().expect("one is current")
+}
+
+/// Something of the thread's share group.
+pub fn shared<T>(thread: &Thread, ask: impl FnOnce(&GroupState) -> T) -> T {
+    ask(&context(thread).group.lock())
+}

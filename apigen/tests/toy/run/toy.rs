@@ -1,0 +1,80 @@
+//! The hand-written functions that the toy's descriptions name.
+
+use crate::{At, Memory, NO_PARAM, Observer, Thread, Values};
+
+/// Where [`changed_maps`] says that it was.
+pub const CHANGED_MAPS: u64 = 0xc0de;
+
+/// What a command that consumes begins with: one byte at an address that tells.
+pub fn changed_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
+    _thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+) {
+    seen.range(NO_PARAM, CHANGED_MAPS, 1);
+}
+
+/// Ranges of the enabled arrays of the program.
+pub fn arrays_used<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    first: i64,
+    count: i64,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let arrays = context.arrays.iter().filter(|array| array.enabled && array.buffer.is_none());
+    for array in arrays {
+        let stride = i64::from(array.stride);
+        let bytes = (count * stride) as u64;
+        seen.range(NO_PARAM, array.pointer.wrapping_add((first * stride) as u64), bytes);
+    }
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what every such function gets, and three of its own"
+)]
+pub fn image<M: Memory + ?Sized, O: Observer + ?Sized>(
+    _thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    width: i32,
+    height: i32,
+    bytes_per_pixel: i32,
+) {
+    seen.range(param, pointer, (width * height * bytes_per_pixel) as u64);
+}
+
+pub use image as image_back;
+
+pub fn highest_index<M: Memory + ?Sized>(
+    _thread: &mut Thread,
+    memory: &M,
+    indices: u64,
+    count: i64,
+    bytes: i64,
+) -> i64 {
+    let index = |at| match bytes {
+        1 => i64::from(memory.element::<u8>(indices, at)),
+        _ => i64::from(memory.element::<u16>(indices, at)),
+    };
+    (0..count).map(index).max().unwrap_or(-1)
+}
+
+/// Takes the locks that generated code must not hold: a mistake there would hang the tests.
+pub fn count_draw<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, indexed: bool) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let _process = thread.process.lock();
+    let _group = context.group.lock();
+    context.row_length += if indexed { 10 } else { 1 };
+}
+
+pub fn note_draw<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, count: i64) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    if let Some(scale) = context.scales.at_mut(0) {
+        *scale += count as f64;
+    }
+}
