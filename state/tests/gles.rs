@@ -320,6 +320,27 @@ fn mapping_is_observed_as_its_access_says() {
     assert_eq!(unmap(&mut app), []);
 }
 
+#[test]
+fn persistent_mapping_is_observed_by_commands_that_make_the_driver_read() {
+    const ACCESS: u32 = GL_MAP_WRITE_BIT | 0x40 | 0x80;
+    let mut app = App::drawing((3, 2));
+    call!(app, glBindBuffer::enter(GL_ARRAY_BUFFER, 1));
+    call!(app, glBufferStorageEXT::enter(GL_ARRAY_BUFFER, 0x3000, 0, ACCESS));
+    call!(app, glMapBufferRange::leave(GL_ARRAY_BUFFER, 0, 0x3000, ACCESS, ARRAY));
+    assert_eq!(draw(&mut app, 0, 3), []);
+    app.space.put(0x1000, &[[1u8]]);
+    assert_eq!(draw(&mut app, 0, 3), [(NO_PARAM, ARRAY, 0x1000)]);
+    assert_eq!(draw(&mut app, 0, 3), []);
+    app.space.put(0x2000, &[[1u8]]);
+    assert_eq!(call!(app, glFinish::enter()), [(NO_PARAM, ARRAY + 0x1000, 0x1000)]);
+    app.space.put(0x3FFF, &[[1u8]]);
+    assert_eq!(call!(app, glDispatchCompute::enter(1, 1, 1)), [(NO_PARAM, ARRAY + 0x2000, 0x1000)]);
+    app.space.put(0x1000, &[[2u8]]);
+    assert_eq!(call!(app, glUnmapBuffer::enter(GL_ARRAY_BUFFER)), [(NO_PARAM, ARRAY, 0x1000)]);
+    app.space.put(0x1000, &[[3u8]]);
+    assert_eq!(draw(&mut app, 0, 3), []);
+}
+
 fn upload(app: &mut App, target: u32, format: u32, pixels: u64) -> Vec<(u8, u64, u64)> {
     let ty = GL_UNSIGNED_BYTE;
     call!(app, glTexImage2D::enter(target, 0, GL_RGBA as i32, 3, 2, 0, format, ty, pixels))
