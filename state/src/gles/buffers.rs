@@ -1,7 +1,8 @@
 //! Buffers: bindings, and the contents of those that indices are taken from.
 //!
 //! Contents are kept of buffers that have been bound to, or filled through, GL_ELEMENT_ARRAY_BUFFER,
-//! as long as every change goes through the program: what the driver writes makes them unknown.
+//! and of small ones filled through the targets of copies, as long as every change goes through the
+//! program: what the driver writes makes them unknown.
 
 use super::enums::*;
 use super::maps;
@@ -9,6 +10,8 @@ use crate::{Buffer, Context, GroupState, Memory, Ref, Thread};
 
 /// The largest index source whose contents are kept, in bytes.
 const CONTENTS_BYTES_MAX: usize = 64 << 20;
+/// The largest buffer that is taken for one because it is filled to be copied from or to.
+const COPIED_BYTES_MAX: i64 = 4 << 20;
 
 impl Context {
     /// What is bound to a target; none for a target that there is not.
@@ -108,7 +111,7 @@ pub fn define_buffer<M: Memory + ?Sized>(
 ) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let bound = context.buffer_at(target);
-    let keeps = target == GL_ELEMENT_ARRAY_BUFFER || context.keeps_contents(bound);
+    let keeps = may_hold_indices(target, size) || context.keeps_contents(bound);
     let contents = if keeps { contents_of(memory, size, data) } else { Vec::new() };
     maps::forget(context, bound);
     let mut group = context.group.lock();
@@ -116,6 +119,15 @@ pub fn define_buffer<M: Memory + ?Sized>(
         buffer.size = size.max(0);
         buffer.is_index_source |= keeps;
         buffer.contents = if buffer.is_the_drivers { Vec::new() } else { contents };
+    }
+}
+
+/// Whether indices may come from what is filled through that target, perhaps by way of a copy.
+fn may_hold_indices(target: u32, size: i64) -> bool {
+    match target {
+        GL_ELEMENT_ARRAY_BUFFER => true,
+        GL_COPY_READ_BUFFER | GL_COPY_WRITE_BUFFER => size <= COPIED_BYTES_MAX,
+        _ => false,
     }
 }
 
@@ -328,6 +340,11 @@ mod tests {
         let (from, to) = (GL_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER);
         copy_buffer(&mut thread, &Nothing, from, to, 0, 2, 2);
         assert_eq!(contents(&mut thread, source), [1, 2, 1, 2]);
+        define_buffer(&mut thread, &Bytes(AT, vec![7, 8]), GL_COPY_READ_BUFFER, 2, AT);
+        copy_buffer(&mut thread, &Nothing, GL_COPY_READ_BUFFER, to, 0, 1, 2);
+        assert_eq!(contents(&mut thread, source), [1, 7, 8, 2]);
+        let unknown = context(&mut thread).group.lock().buffers.create(3);
+        context(&mut thread).copy_read_buffer = unknown;
         copy_buffer(&mut thread, &Nothing, GL_COPY_READ_BUFFER, to, 0, 0, 2);
         assert!(contents(&mut thread, source).is_empty());
         // All of it written at once is known again.
