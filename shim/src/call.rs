@@ -67,8 +67,7 @@ impl Call {
     /// ranges that were named.
     ///
     /// # Safety
-    /// `fixed_bytes` are what the handler fills; the observations are readable, those of 1 KiB and
-    /// more need not be.
+    /// `fixed_bytes` are what the handler fills.
     #[inline(always)]
     pub unsafe fn reserve_observing<const N: usize>(
         self,
@@ -86,7 +85,6 @@ impl Call {
     }
 
     /// Sends the blobs among observations and ranges ahead, then reserves the enter record.
-    #[cold]
     #[inline(never)]
     unsafe fn reserve_large(
         self,
@@ -94,7 +92,7 @@ impl Call {
         fixed_bytes: u32,
         reads: &mut [Observation],
     ) -> Option<Entering> {
-        // SAFETY: the observations are as the caller says.
+        // SAFETY: the thread is inside the shim.
         match unsafe { look(self.thread, fixed_bytes, reads) } {
             // SAFETY: passed on.
             Ok(payload_bytes) => unsafe { self.reserve(flags, payload_bytes as u32) },
@@ -175,8 +173,7 @@ impl InFlight {
     /// Writes the leave record: what the driver returned and wrote.
     ///
     /// # Safety
-    /// In the thread that entered; the observations are readable, those of 1 KiB and more need not
-    /// be.
+    /// In the thread that entered.
     #[inline(always)]
     pub unsafe fn leave<R: Scalar, const N: usize>(
         self,
@@ -188,7 +185,7 @@ impl InFlight {
         let fixed_bytes = size_of::<R>() as u32;
         let payload_bytes = match is_plain(self.thread, writes) {
             true => payload_span(fixed_bytes, writes),
-            // SAFETY: the observations are as the caller says.
+            // SAFETY: the thread is inside the shim.
             false => unsafe { look_or_not(self.thread, fixed_bytes, writes) },
         };
         let header = Header::new(id, flags | LEAVE, HEADER_LEN + payload_bytes as u32);
@@ -259,7 +256,8 @@ fn end(thread: &mut Thread) {
 /// Whether the record needs nothing sent ahead and has no ranges.
 #[inline(always)]
 fn is_plain(thread: &Thread, observations: &[Observation]) -> bool {
-    observations.iter().all(|seen| seen.is_small(thread.blob_min_bytes)) && !thread.has_ranges()
+    let is_plain = |seen: &Observation| seen.is_small(thread.blob_min_bytes) && seen.is_known();
+    observations.iter().all(is_plain) && !thread.has_ranges()
 }
 
 /// Bytes of a payload: the fixed part, padded when observations follow, and they.
@@ -279,8 +277,10 @@ unsafe fn look(
     observations: &mut [Observation],
 ) -> Result<u64, Lost> {
     for seen in observations.iter_mut() {
-        if !seen.is_small(thread.blob_min_bytes) {
-            // SAFETY: the thread is inside the shim; the observations are as the caller says.
+        if !seen.is_readable(thread.blob_min_bytes) {
+            seen.set_kept(Kept::Unrecorded);
+        } else if !seen.is_small(thread.blob_min_bytes) {
+            // SAFETY: the thread is inside the shim; the observation says whether it is readable.
             seen.set_kept(unsafe { thread.keep(seen) }?);
         }
     }
@@ -293,7 +293,6 @@ unsafe fn look(
 }
 
 /// As [`look`]; where there is no room for a blob, the record says what is missing.
-#[cold]
 #[inline(never)]
 unsafe fn look_or_not(
     thread: &mut Thread,
@@ -303,8 +302,11 @@ unsafe fn look_or_not(
     // SAFETY: passed on.
     unsafe { look(thread, fixed_bytes, observations) }.unwrap_or_else(|Lost| {
         thread.forget_ranges();
-        for seen in observations.iter_mut().filter(|seen| !seen.is_small(thread.blob_min_bytes)) {
-            seen.set_kept(Kept::Unrecorded);
+        for seen in observations.iter_mut() {
+            let min = thread.blob_min_bytes;
+            if !seen.is_small(min) || !seen.is_readable(min) {
+                seen.set_kept(Kept::Unrecorded);
+            }
         }
         payload_span(fixed_bytes, observations)
     })

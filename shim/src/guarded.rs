@@ -1,23 +1,42 @@
 //! Reads the program's memory where it may not be readable: a fault is an answer, not a signal.
 //!
-//! The kernel copies for us, out of our own process. Where it may not, memory is read directly, as
-//! the driver would.
+//! Of a little, the pages are looked at first ([`pages`]). More the kernel copies for us, out of our
+//! own process; where it may not, memory is read directly, as the driver would.
 
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::errno::{ErrnoGuard, errno};
+use crate::pages;
 
 /// The unit in which memory is readable or not: no page is smaller.
-const PAGE_BYTES: u64 = 4096;
+pub const PAGE_BYTES: u64 = 4096;
+
+/// From this size on the kernel copies, in bytes.
+const KERNEL_MIN_BYTES: usize = 1024;
 
 /// Copies `len` bytes at `address` to `into`. False: some of them are not readable, and what is in
 /// `into` means nothing.
 ///
 /// # Safety
 /// `into` has `len` writable bytes of the shim's own. Where the kernel copies for nobody
-/// ([`is_available`]), the memory at `address` is readable.
+/// ([`is_available`]), larger memory at `address` is readable.
+#[inline]
 pub unsafe fn read(address: u64, into: *mut u8, len: usize) -> bool {
+    if len >= KERNEL_MIN_BYTES {
+        // SAFETY: passed on.
+        return unsafe { read_by_kernel(address, into, len) };
+    }
+    let readable = pages::are_readable(address, len as u64);
+    if readable {
+        // SAFETY: readable, and apart from what is ours.
+        unsafe { ptr::copy_nonoverlapping(address as *const u8, into, len) };
+    }
+    readable
+}
+
+#[inline(never)]
+unsafe fn read_by_kernel(address: u64, into: *mut u8, len: usize) -> bool {
     let mut done = 0;
     while done < len {
         // SAFETY: `done` is below `len`.
@@ -100,7 +119,7 @@ unsafe fn read_probed(address: u64, into: *mut u8, len: usize) -> bool {
 }
 
 /// Has the kernel read a word of the page, for a call that it then refuses. Changes `errno`.
-fn is_page_readable(page: u64) -> bool {
+pub fn is_page_readable(page: u64) -> bool {
     /// No way to change a signal mask.
     const NONSENSE: libc::c_int = -1;
     /// Bytes of the kernel's signal mask.
@@ -113,11 +132,11 @@ fn is_page_readable(page: u64) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
     /// Three pages, of which the middle one can't be read.
-    fn holed() -> u64 {
+    pub fn holed() -> u64 {
         let (bytes, flags) = (3 * PAGE_BYTES as usize, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping.
@@ -138,7 +157,9 @@ mod tests {
         let mut check = |from: u64, len: usize, expected: bool| {
             // SAFETY: `out` is long enough.
             let read = unsafe { read(memory + from, out.as_mut_ptr(), len) };
-            assert_eq!(read, expected, "{len} bytes at {from}");
+            // SAFETY: as above.
+            let by_kernel = unsafe { read_by_kernel(memory + from, out.as_mut_ptr(), len) };
+            assert_eq!((read, by_kernel), (expected, expected), "{len} bytes at {from}");
             assert!(!read || out[..len].iter().all(|byte| *byte == 7));
         };
         assert!(is_available());
@@ -170,9 +191,11 @@ mod tests {
         let location = unsafe { libc::__errno_location() };
         // SAFETY: this thread's errno.
         unsafe { *location = libc::EXDEV };
-        let mut out = [0; 8];
-        // SAFETY: `out` has the bytes.
-        assert!(!unsafe { read(memory + 4096, out.as_mut_ptr(), 8) });
-        assert_eq!(errno(), libc::EXDEV);
+        let mut out = [0; 2000];
+        for len in [8, 2000] {
+            // SAFETY: `out` has the bytes.
+            assert!(!unsafe { read(memory + 4096, out.as_mut_ptr(), len) });
+            assert_eq!(errno(), libc::EXDEV);
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::capture::{self, Moment};
 use crate::generated::entries::ENTRY_POINTS;
 use crate::generated::names::NAMES;
 use crate::limits;
+use crate::pages;
 use crate::process;
 use crate::table::{self, Hooks};
 use crate::thread::{self, OPENGL_ES_API};
@@ -299,6 +300,7 @@ fn frame_flags(result: u32) -> u16 {
 }
 
 fn frame_ended(result: u32) -> u32 {
+    pages::forget();
     if result != 0
         && let Some(connection) = process::connection()
     {

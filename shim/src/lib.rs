@@ -24,6 +24,7 @@ mod limits;
 mod mapping;
 mod module;
 mod observe;
+mod pages;
 mod process;
 mod program_memory;
 mod ranges;

@@ -1,6 +1,7 @@
 //! Observations: the memory a command reads or writes, as found in its arguments.
 //!
-//! Computes extents and copies; never decides whether a command is recorded.
+//! Computes extents and copies; never decides whether a command is recorded. Believes of no pointer
+//! that it leads to memory: the driver may refuse the command before it reads any.
 
 use core::ptr;
 
@@ -11,14 +12,12 @@ use gapii_protocol::atom::{
 use crate::blobs::{Kept, Source};
 use crate::guarded;
 use crate::known::Name;
+use crate::pages;
 
 /// The attribute that ends an EGL attribute list.
 const EGL_NONE: isize = 0x3038;
 /// Longest attribute list that is read, in attributes.
 const ATTRIBUTES_MAX: usize = 256;
-/// From this size on memory is read so that a fault is no crash: what the driver would not have read
-/// of so much may not be there. In bytes.
-const GUARDED_MIN_BYTES: u64 = 1024;
 
 /// A range of the program's memory, or an array of its strings.
 #[derive(Clone, Copy)]
@@ -62,74 +61,72 @@ pub fn array<T>(address: *const T, elements: i64, element_bytes: usize) -> Obser
 }
 
 /// A string that ends with a zero byte, without that byte.
-///
-/// # Safety
-/// `text` is null or points to such a string.
-pub unsafe fn c_string<T>(text: *const T) -> Observation {
-    if text.is_null() {
-        return none();
-    }
-    // SAFETY: the caller says so.
-    let len = unsafe { libc::strlen(text.cast()) };
-    of_memory(text.cast(), len as u64)
+pub fn c_string<T>(text: *const T) -> Observation {
+    of_text(text.cast(), u64::MAX)
 }
 
 /// The text a driver wrote into a buffer of `capacity_bytes`, up to its zero byte.
-///
-/// # Safety
-/// `text` is null or points to `capacity_bytes` readable bytes.
-pub unsafe fn c_string_bounded<T>(text: *const T, capacity_bytes: i64) -> Observation {
-    if text.is_null() || capacity_bytes <= 0 {
+pub fn c_string_bounded<T>(text: *const T, capacity_bytes: i64) -> Observation {
+    match u64::try_from(capacity_bytes) {
+        Ok(most) if most > 0 => of_text(text.cast(), most),
+        _ => none(),
+    }
+}
+
+fn of_text(text: *const u8, most: u64) -> Observation {
+    if text.is_null() {
         return none();
     }
-    // SAFETY: the caller says so.
-    let len = unsafe { libc::strnlen(text.cast(), capacity_bytes as usize) };
-    of_memory(text.cast(), len as u64)
+    match pages::text_len(text as u64, most) {
+        Ok(len) => of_memory(text, len),
+        Err(len) => unreadable(text, len + 1),
+    }
+}
+
+/// Memory that is not there, as far as anybody looked.
+fn unreadable(address: *const u8, size: u64) -> Observation {
+    Observation { kept: Kept::Unrecorded, ..of_memory(address, size) }
+}
+
+/// The `i`th element of an array of the program's, if it is readable.
+fn element<T: Copy>(array: *const T, i: usize) -> Option<T> {
+    let at = array.wrapping_add(i);
+    let readable = pages::are_readable(at as u64, size_of::<T>() as u64);
+    // SAFETY: readable; a program may have it where it likes.
+    readable.then(|| unsafe { at.read_unaligned() })
 }
 
 /// An array of `count` strings with optional lengths.
-///
-/// # Safety
-/// `strings` is null or points to `count` pointers, each null or to a string of its length;
-/// `lengths` is null or points to `count` lengths.
-pub unsafe fn strings<T>(count: i64, strings: *const *const T, lengths: *const i32) -> Observation {
+pub fn strings<T>(count: i64, strings: *const *const T, lengths: *const i32) -> Observation {
     if strings.is_null() || count <= 0 {
         return none();
     }
     let list = Strings { count: count as usize, lengths };
     let mut size = 0;
     for i in 0..list.count {
-        // SAFETY: `i` is below the count.
-        size += 4 + unsafe { list.text(strings.cast(), i) }.1 as u64;
+        let Some((text, len)) = list.look(strings.cast(), i) else {
+            return unreadable(strings.cast(), size + 1);
+        };
+        if !pages::are_readable(text as u64, u64::from(len)) {
+            return unreadable(strings.cast(), size + 1);
+        }
+        size += 4 + u64::from(len);
     }
     Observation { strings: Some(list), ..of_memory(strings.cast(), size) }
 }
 
 /// A list of 32-bit attribute and value pairs with its closing `EGL_NONE`.
-///
-/// # Safety
-/// `list` is null or ends with `EGL_NONE`.
-pub unsafe fn attributes_i32(list: *const i32) -> Observation {
-    // SAFETY: passed on; reads stop at EGL_NONE.
-    let len = unsafe { attributes_len(list, |attribute| attribute as isize) };
-    array(list, len, 4)
+pub fn attributes_i32(list: *const i32) -> Observation {
+    attributes(list, |attribute| attribute as isize)
 }
 
 /// A list of pointer-sized attribute and value pairs with its closing `EGL_NONE`.
-///
-/// # Safety
-/// `list` is null or ends with `EGL_NONE`.
-pub unsafe fn attributes_isize(list: *const isize) -> Observation {
-    // SAFETY: passed on; reads stop at EGL_NONE.
-    let len = unsafe { attributes_len(list, |attribute| attribute) };
-    array(list, len, 8)
+pub fn attributes_isize(list: *const isize) -> Observation {
+    attributes(list, |attribute| attribute)
 }
 
 /// `*count` elements, where a driver wrote the count; nothing when `count` is null.
-///
-/// # Safety
-/// `count` is null or readable.
-pub unsafe fn counted_array<T>(
+pub fn counted_array<T>(
     address: *const T,
     count: *const i32,
     capacity: i64,
@@ -138,47 +135,38 @@ pub unsafe fn counted_array<T>(
     if count.is_null() {
         return none();
     }
-    // SAFETY: not null, so readable as the caller says.
-    let count = i64::from(unsafe { *count });
+    let count = element(count, 0).map_or(0, i64::from);
     array(address, count.min(capacity), element_bytes)
 }
 
-unsafe fn attributes_len<T: Copy>(list: *const T, attribute: impl Fn(T) -> isize) -> i64 {
+fn attributes<T: Copy>(list: *const T, attribute: impl Fn(T) -> isize) -> Observation {
     if list.is_null() {
-        return 0;
+        return none();
     }
     for pair in 0..ATTRIBUTES_MAX {
-        // SAFETY: no earlier pair was the end.
-        let at = unsafe { list.add(pair * 2) };
-        // SAFETY: as above.
-        if attribute(unsafe { *at }) == EGL_NONE {
-            return pair as i64 * 2 + 1;
+        let Some(name) = element(list, pair * 2) else {
+            return unreadable(list.cast(), (pair * 2 * size_of::<T>()) as u64 + 1);
+        };
+        if attribute(name) == EGL_NONE {
+            return array(list, pair as i64 * 2 + 1, size_of::<T>());
         }
     }
-    0
+    none()
 }
 
 impl Strings {
-    /// Address and length of string `i`.
-    unsafe fn text(self, strings: *const *const u8, i: usize) -> (*const u8, u32) {
-        // SAFETY: `i` is below the count.
-        let at = unsafe { strings.add(i) };
-        // SAFETY: as above.
-        let text = unsafe { *at };
+    /// Address and length of string `i`. `None`: it is not there.
+    fn look(self, strings: *const *const u8, i: usize) -> Option<(*const u8, u32)> {
+        let text = element(strings, i)?;
         if text.is_null() {
-            return (text, 0);
+            return Some((text, 0));
         }
-        if !self.lengths.is_null() {
-            // SAFETY: lengths has as many elements as strings.
-            let at = unsafe { self.lengths.add(i) };
-            // SAFETY: as above.
-            let len = unsafe { *at };
-            if len >= 0 {
-                return (text, len as u32);
-            }
+        let len = if self.lengths.is_null() { -1 } else { element(self.lengths, i)? };
+        match u32::try_from(len) {
+            Ok(len) => Some((text, len)),
+            // Without a length the string ends with a zero byte.
+            Err(_) => Some((text, pages::text_len(text as u64, u64::from(u32::MAX)).ok()? as u32)),
         }
-        // SAFETY: without a length the string ends with a zero byte.
-        (text, unsafe { libc::strlen(text.cast()) } as u32)
     }
 }
 
@@ -187,6 +175,20 @@ impl Observation {
     #[inline(always)]
     pub fn is_small(&self, blob_min_bytes: u64) -> bool {
         self.size < blob_min_bytes
+    }
+
+    /// Whether its memory is known to be readable.
+    #[inline(always)]
+    pub fn is_known(&self) -> bool {
+        self.strings.is_some() || pages::are_known(self.address as u64, self.size)
+    }
+
+    /// Whether it can be copied as it is: for a blob that shows when it is.
+    pub fn is_readable(&self, blob_min_bytes: u64) -> bool {
+        self.kept != Kept::Unrecorded
+            && (self.strings.is_some()
+                || !self.is_small(blob_min_bytes)
+                || pages::are_readable(self.address as u64, self.size))
     }
 
     /// Says how it is kept, before its record is reserved.
@@ -250,8 +252,9 @@ impl Observation {
         };
         let mut out = Window { skip: from, left: len, out };
         for i in 0..strings.count {
-            // SAFETY: `i` is below the count.
-            let (text, len) = unsafe { strings.text(self.address.cast(), i) };
+            // Looked at when the observation was made; another thread may have changed it since.
+            let Some((text, len)) = strings.look(self.address.cast(), i) else { break };
+            let len = if pages::are_readable(text as u64, u64::from(len)) { len } else { 0 };
             // SAFETY: four bytes of a local.
             unsafe { out.put((&raw const len).cast(), 4) };
             // SAFETY: the string has `len` bytes.
@@ -269,11 +272,11 @@ impl Source for Observation {
     }
 
     unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
-        if self.strings.is_none() && self.size >= GUARDED_MIN_BYTES {
+        if self.strings.is_none() {
             // SAFETY: the caller has the bytes at `out`.
             return unsafe { guarded::read(self.address as u64 + from, out, len as usize) };
         }
-        // SAFETY: so little is readable, as whoever made the observation says; texts were read.
+        // SAFETY: texts are looked at while they are copied.
         unsafe { self.copy_directly(from, len, out) };
         true
     }
@@ -325,11 +328,9 @@ mod tests {
         let texts = [whole.as_ptr(), cut.as_ptr(), ptr::null()];
         let expected = b"\x0e\0\0\0void main() {}\x06\0\0\0// not\0\0\0\0";
         let lengths = [-1, 6, 0];
-        // SAFETY: three strings, and three lengths of them.
-        check(unsafe { strings(3, texts.as_ptr(), lengths.as_ptr()) }, expected);
+        check(strings(3, texts.as_ptr(), lengths.as_ptr()), expected);
         let expected = b"\x0e\0\0\0void main() {}";
-        // SAFETY: one string that ends with a zero byte.
-        check(unsafe { strings(1, texts.as_ptr(), ptr::null()) }, expected);
+        check(strings(1, texts.as_ptr(), ptr::null()), expected);
     }
 
     #[test]
@@ -349,13 +350,10 @@ mod tests {
     #[test]
     fn attribute_lists_end_at_none() {
         let list = [0x3098, 2, 0x3038, 99, 99];
-        // SAFETY: the list ends with EGL_NONE.
-        assert_eq!(unsafe { attributes_i32(list.as_ptr()) }.size(), 12);
-        // SAFETY: null is a list of nothing.
-        assert_eq!(unsafe { attributes_i32(ptr::null()) }.size(), 0);
+        assert_eq!(attributes_i32(list.as_ptr()).size(), 12);
+        assert_eq!(attributes_i32(ptr::null()).size(), 0);
         let value_like_the_end = [0x3098_isize, 0x3038, 0x3038];
-        // SAFETY: the list ends with EGL_NONE; the first one is a value.
-        assert_eq!(unsafe { attributes_isize(value_like_the_end.as_ptr()) }.size(), 24);
+        assert_eq!(attributes_isize(value_like_the_end.as_ptr()).size(), 24);
     }
 
     #[test]

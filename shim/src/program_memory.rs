@@ -1,41 +1,21 @@
 //! The program's memory as the tracked state reads it: the names, numbers and texts that commands
 //! are given, and the indices that draws use.
 
-use core::ptr;
-
 use gapii_state::Memory;
 
-use crate::guarded;
-
-/// Addresses below are never memory: a null pointer, and what was added to one.
-const FIRST_ADDRESS: u64 = 1 << 12;
-/// Up to so many bytes are read as the driver reads them; more than that might be a mistake of the
-/// program's that the driver refuses to follow.
-const DIRECT_BYTES_MAX: usize = 1 << 10;
+use crate::{guarded, pages};
 
 pub struct ProgramMemory;
 
 impl Memory for ProgramMemory {
     #[inline]
     fn read(&self, address: u64, into: &mut [u8]) -> bool {
-        if address < FIRST_ADDRESS {
-            return false;
-        }
-        if into.len() > DIRECT_BYTES_MAX {
-            // SAFETY: `into` is ours; where the kernel does not copy, the driver would read there too.
-            return unsafe { guarded::read(address, into.as_mut_ptr(), into.len()) };
-        }
-        // SAFETY: a command's argument says that the driver may read there.
-        unsafe { ptr::copy_nonoverlapping(address as *const u8, into.as_mut_ptr(), into.len()) };
-        true
+        // SAFETY: `into` is ours; where the kernel does not copy, the driver would read there too.
+        unsafe { guarded::read(address, into.as_mut_ptr(), into.len()) }
     }
 
     fn text_len(&self, address: u64, most: u64) -> u64 {
-        if address < FIRST_ADDRESS {
-            return 0;
-        }
-        // SAFETY: a command's argument says that there is text, or `most` bytes of it.
-        unsafe { libc::strnlen(address as *const libc::c_char, most as usize) as u64 }
+        pages::text_len(address, most).unwrap_or_else(|readable| readable)
     }
 }
 

@@ -69,7 +69,6 @@ impl Thread {
     ///
     /// # Safety
     /// In the thread itself, which is inside the shim.
-    #[cold]
     #[inline(never)]
     pub unsafe fn stage_ranges(&mut self, payload_bytes: u64) -> Result<u64, Lost> {
         let payload_bytes = (payload_bytes + 7) & !7;

@@ -18,6 +18,7 @@ use crate::connection::Connection;
 use crate::errno::ErrnoGuard;
 use crate::generated::ids;
 use crate::limits;
+use crate::pages;
 use crate::process;
 use crate::ranges::Ranges;
 use crate::scratch::Scratch;
@@ -92,6 +93,7 @@ impl Thread {
     #[inline(never)]
     unsafe fn reserve_slowly(&mut self, header: Header) -> Option<Reservation> {
         let _errno = ErrnoGuard::new();
+        pages::forget();
         // SAFETY: the connection outlives every thread of it.
         let connection = unsafe { self.connection.as_ref() }?;
         let span = header.span_untrusted() + self.gap.span();

@@ -1,5 +1,6 @@
 /*
- * Programs that hand much memory to glBufferData and get some back.
+ * Programs that hand much memory to glUniform4fv, which reads none of it without a program, and get
+ * some back.
  *
  * usage: memory KIND [COUNT]
  *   same         COUNT uploads of one array of 1 MiB
@@ -7,8 +8,9 @@
  *   distinct     COUNT uploads of 1 KiB, each of other bytes
  *   changing     COUNT uploads of an array that another thread never stops writing to
  *   large        two uploads of COUNT MiB
- *   unreadable   uploads of memory that is not there or ends too early: for a driver that reads none
- *   text         a long shader source, and the driver's copy of it, COUNT times
+ *   unreadable   uploads of memory that is not there or ends too early: for a driver that hardly reads any
+ *   text         a long name of a uniform, COUNT times
+ *   written      names of textures from the driver, and back to it
  *   fork         an upload, a child with the same upload, and an upload
  *   forever      an upload of the same 1 MiB and a swap, until it is killed
  */
@@ -40,16 +42,9 @@ static uint64_t *bytes_of(size_t size, uint64_t seed)
     return words;
 }
 
-static void bind_new_buffer(void)
-{
-    GLuint buffer;
-    glGenBuffers(1, &buffer);
-    glBindBuffer(GL_ARRAY_BUFFER, buffer);
-}
-
 static void upload(const void *data, size_t size)
 {
-    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, data, GL_STATIC_DRAW);
+    glUniform4fv(0, (GLsizei)(size / 16), data);
 }
 
 static void same(void)
@@ -66,7 +61,6 @@ static void *same_on_thread(void *unused)
     o.surface = offscreen_surface(&o);
     o.context = offscreen_context(&o, 2, EGL_NO_CONTEXT);
     must(eglMakeCurrent(o.display, o.surface, o.surface, o.context), "eglMakeCurrent");
-    bind_new_buffer();
     same();
     return NULL;
 }
@@ -128,26 +122,33 @@ static void unreadable(void)
     errno = 12345;
     upload(memory + MIB, MIB);
     upload(memory, MIB + 4096);
-    upload(memory + 2 * MIB - 1, 1024);
+    upload(memory + 2 * MIB - 16, 1024);
     upload(memory + 2 * MIB, 2 * MIB);
     upload((void *)16, MIB);
     upload((void *)(UINTPTR_MAX - 4095), MIB);
+    upload(memory + MIB, 96);
+    upload(memory + MIB - 48, 96);
+    upload(memory + MIB - 48, 48);
+    upload((void *)16, 16);
+    glGetUniformLocation(1, memory + MIB - 5);
+    memory[MIB - 1] = 0;
+    glGetUniformLocation(1, memory + MIB - 5);
     must(errno == 12345, "errno");
 }
 
 static void text(void)
 {
-    static char source[5000], copy[5000];
-    GLuint shader = glCreateShader(GL_VERTEX_SHADER);
-    const GLchar *strings[] = {source};
-    GLsizei length = 0;
-    memset(source, ' ', sizeof source - 1);
-    memcpy(source, "void main() { gl_Position = vec4(0.0); } // ", 44);
-    for (long n = 0; n < count; n++) {
-        glShaderSource(shader, 1, strings, NULL);
-        glGetShaderSource(shader, sizeof copy, &length, copy);
-        must(length == sizeof source - 1 && !strcmp(source, copy), "glGetShaderSource");
-    }
+    static char name[5000];
+    memset(name, 'x', sizeof name - 1);
+    for (long n = 0; n < count; n++)
+        glGetUniformLocation(0, name);
+}
+
+static void written(void)
+{
+    GLuint names[200];
+    glGenTextures(200, names);
+    glDeleteTextures(200, names);
 }
 
 static void in_child(void)
@@ -166,7 +167,6 @@ static void in_child(void)
     o.surface = offscreen_surface(&o);
     o.context = offscreen_context(&o, 2, EGL_NO_CONTEXT);
     must(eglMakeCurrent(o.display, o.surface, o.surface, o.context), "eglMakeCurrent");
-    bind_new_buffer();
     same();
     _exit(0);
 }
@@ -202,7 +202,6 @@ int main(int argc, char **argv)
         return 0;
     }
     struct offscreen o = offscreen_open(2);
-    bind_new_buffer();
     if (!strcmp(kind, "same"))
         same();
     else if (!strcmp(kind, "distinct"))
@@ -215,6 +214,8 @@ int main(int argc, char **argv)
         unreadable();
     else if (!strcmp(kind, "text"))
         text();
+    else if (!strcmp(kind, "written"))
+        written();
     else if (!strcmp(kind, "fork"))
         forks();
     else if (!strcmp(kind, "forever"))

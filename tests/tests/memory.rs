@@ -42,8 +42,8 @@ fn record(arguments: &[&str]) -> (Session, Recording) {
 
 /// What the uploads of a trace observed.
 fn uploads(commands: &[Command]) -> Vec<&Value> {
-    let uploads = commands.iter().filter(|command| command.name == "glBufferData");
-    uploads.map(|command| command.argument("data")).collect()
+    let uploads = commands.iter().filter(|command| command.name == "glUniform4fv");
+    uploads.map(|command| command.argument("value")).collect()
 }
 
 /// The bytes that a trace has under a name, which must be theirs.
@@ -152,31 +152,55 @@ fn memory_that_is_not_there_is_said_not_to_be() {
     let commands = recording.trace.commands();
     let uploads = uploads(&commands);
     let unrecorded: Vec<_> = uploads.iter().map(|upload| upload["unrecorded"] == true).collect();
-    assert_eq!(unrecorded, [true, true, true, false, true, true]);
+    let large = [true, true, true, false, true, true];
+    let small = [true, true, false, true];
+    assert_eq!(unrecorded, [&large[..], &small].concat());
     assert!(
         uploads.iter().zip(unrecorded).all(|(u, unrecorded)| u["hash"].is_null() == unrecorded)
     );
     assert_eq!(uploads[1]["size"], MIB + 4096);
     assert_eq!(uploads[3]["hash"], name_of(&vec![7; 2 * MIB as usize]));
+    let names = commands.iter().filter(|command| command.name == "glGetUniformLocation");
+    let names: Vec<_> = names.map(|command| command.argument("name")).collect();
+    assert_eq!(names[1], "\x07\x07\x07\x07");
+    assert_eq!(names[0]["unrecorded"], true);
 }
 
 #[test]
-fn long_text_that_is_read_and_written_is_there_once_and_shown() {
+fn long_text_is_there_once_and_shown() {
     let session = Session::new();
     let mut process = offscreen(&program("memory"), ["text", "10"]);
     let recording = behaves_as_natively(&session, &mut process);
     recording.trace.is_whole("exit");
     let commands = recording.trace.commands();
-    let of = |name: &str| commands.iter().filter(|c| c.name == name).collect::<Vec<_>>();
-    let (given, got) = (of("glShaderSource"), of("glGetShaderSource"));
-    assert_eq!((given.len(), got.len()), (10, 10));
-    let text = |value: &Value| value.as_str().map_or(0, str::len);
-    assert!(given.iter().all(|command| text(&command.argument("string")[0]) == 4999));
-    assert!(got.iter().all(|command| text(command.argument("source")) == 4999));
+    let names = commands.iter().filter(|command| command.name == "glGetUniformLocation");
+    let names: Vec<_> = names.map(|command| command.argument("name")).collect();
+    assert_eq!(names, [&json!("x".repeat(4999)); 10]);
+    let name = name_of("x".repeat(4999).as_bytes());
+    assert_eq!(blob(&recording.trace, &name), "x".repeat(4999).as_bytes());
     assert_eq!(
         (memory(&recording.trace, "blobs"), memory(&recording.trace, "references")),
-        (2, 20)
+        (1, 10)
     );
+}
+
+#[test]
+fn what_a_driver_wrote_is_known_when_it_is_read() {
+    let session = Session::new();
+    let mut process = offscreen(&program("memory"), ["written"]);
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    let of = |name: &str| {
+        let command = commands.iter().find(|command| command.name == name);
+        command.unwrap_or_else(|| panic!("no {name}")).argument("textures")
+    };
+    let (made, deleted) = (of("glGenTextures"), of("glDeleteTextures"));
+    assert_eq!((&made["size"], &made["hash"]), (&json!(800), &deleted["hash"]));
+    let bytes = blob(&recording.trace, made["hash"].as_str().unwrap());
+    let (names, _) = bytes.as_chunks::<4>();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), 200);
+    assert_eq!((memory(&recording.trace, "blobs"), memory(&recording.trace, "references")), (1, 2));
 }
 
 #[test]
