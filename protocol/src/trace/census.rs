@@ -111,7 +111,9 @@ impl Census {
         let meta = self.tracker.meta(record.header, record.stamp, record.payload)?;
         match meta {
             Meta::Block(block) => self.block_record(record, block, seq),
-            Meta::Thread(_) | Meta::Context(_) | Meta::CaptureEnd(_) => self.count_current_thread(),
+            Meta::Thread(_) | Meta::Context(_) | Meta::Limits(_) | Meta::CaptureEnd(_) => {
+                self.count_current_thread();
+            }
             Meta::Blob(piece) => {
                 self.count_current_thread();
                 self.blob(record.start, &piece);
