@@ -4238,3 +4238,34 @@ pub mod glWeightPointerOES {
         }
     }
 }
+
+pub mod glWindowRectanglesEXT {
+    use super::*;
+
+    #[cfg(feature = "tools")]
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        mode: u32,
+        count: i32,
+        r#box: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        let is_mode: bool =
+            i64::from(mode) == GL_INCLUSIVE_EXT || i64::from(mode) == GL_EXCLUSIVE_EXT;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if is_mode && 0 <= i64::from(count) && i64::from(count) <= 64 {
+            context.window_rectangle_mode = mode;
+            (&mut context.window_rectangles).clear();
+            for i in number::range(0, number::mul(i64::from(count), 4)) {
+                {
+                    let value = memory.element::<i32>(r#box, i);
+                    at::push(&mut context.window_rectangles, value);
+                }
+            }
+        }
+    }
+}

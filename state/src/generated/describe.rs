@@ -847,6 +847,11 @@ impl Describe for Context {
             ("clip_depth", Value::Enum { group: "GL", value: self.clip_depth as u64 }),
             ("polygon_offset_clamp", self.polygon_offset_clamp.describe()),
             (
+                "window_rectangle_mode",
+                Value::Enum { group: "GL", value: self.window_rectangle_mode as u64 },
+            ),
+            ("window_rectangles", list(&self.window_rectangles, |it| it.describe())),
+            (
                 "texture_generation",
                 map(
                     &self.texture_generation,

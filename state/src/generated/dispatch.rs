@@ -5,7 +5,7 @@ use crate::Ignore;
 use crate::dispatch::{CommandState, bits};
 
 /// Commands that do something with the state, by name.
-pub static COMMANDS: [CommandState; 765] = [
+pub static COMMANDS: [CommandState; 766] = [
     CommandState {
         name: "eglBindAPI",
         enter: None,
@@ -10982,6 +10982,20 @@ pub static COMMANDS: [CommandState; 765] = [
                 bits::<u32>(args, 1),
                 bits::<i32>(args, 2),
                 bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glWindowRectanglesEXT",
+        enter: Some(|thread, memory, args, _| {
+            glWindowRectanglesEXT::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<u64>(args, 2),
             )
         }),
         leave: None,

@@ -210,6 +210,11 @@ pub struct Context {
     pub clip_depth: u32,
     #[cfg(feature = "tools")]
     pub polygon_offset_clamp: f32,
+    #[cfg(feature = "tools")]
+    pub window_rectangle_mode: u32,
+    /// x, y, width and height of each.
+    #[cfg(feature = "tools")]
+    pub window_rectangles: Vec<i32>,
     /// GL_TEXTURE_GEN_MODE by number of the texture unit.
     #[cfg(feature = "tools")]
     pub texture_generation: BTreeMap<u32, u32>,
@@ -399,6 +404,10 @@ impl Context {
             clip_depth: 37726,
             #[cfg(feature = "tools")]
             polygon_offset_clamp: 0.0,
+            #[cfg(feature = "tools")]
+            window_rectangle_mode: 36625,
+            #[cfg(feature = "tools")]
+            window_rectangles: Vec::new(),
             #[cfg(feature = "tools")]
             texture_generation: BTreeMap::new(),
             framebuffers: Objects::default(),
