@@ -4,7 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, doctor, dump, export, info, man, run, start, status, stop, verify,
+    apps, blob, completions, doctor, dump, export, info, man, run, start, state, status, stop,
+    verify,
 };
 use crate::failure::Failure;
 
@@ -39,6 +40,8 @@ enum Command {
     Info(info::Info),
     /// List the commands of a trace
     Dump(dump::Dump),
+    /// Show what the program had set up behind a command of a trace
+    State(state::State),
     /// Write a trace in the format of another tool
     Export(export::Export),
     /// Write out memory that a trace holds, by its hash
@@ -67,6 +70,7 @@ impl Cli {
             Command::Apps(args) => apps::run(args, connect),
             Command::Info(args) => info::run(args),
             Command::Dump(args) => dump::run(args),
+            Command::State(args) => state::run(args),
             Command::Export(args) => export::run(args),
             Command::Blob(args) => blob::run(args),
             Command::Verify(args) => verify::run(args),

@@ -21,6 +21,7 @@ mod progress;
 mod scratch;
 mod set_up;
 mod signals;
+mod state_value;
 mod status_page;
 mod summary_line;
 mod table;

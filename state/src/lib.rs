@@ -16,6 +16,8 @@ mod cache;
 mod dispatch;
 pub mod egl;
 mod extensions;
+#[cfg(feature = "tools")]
+pub mod follow;
 pub mod generated;
 pub mod gles;
 mod group;
@@ -23,6 +25,8 @@ mod memory;
 pub mod number;
 mod objects;
 pub mod observe;
+#[cfg(feature = "tools")]
+mod observed;
 mod process;
 mod reference;
 #[cfg(feature = "tools")]

@@ -10,6 +10,7 @@ pub mod info;
 pub mod man;
 pub mod run;
 pub mod start;
+pub mod state;
 pub mod status;
 pub mod stop;
 pub mod verify;

@@ -82,6 +82,11 @@ impl Contexts {
         self.entries.get_mut(&handle)?.idle.take()
     }
 
+    /// The states of contexts that are current nowhere.
+    pub fn idle(&self) -> impl Iterator<Item = &Context> {
+        self.entries.values().filter_map(|entry| entry.idle.as_deref())
+    }
+
     /// Puts back the state of a context that its thread is about to release.
     pub fn put_back(&mut self, context: Box<Context>) {
         if let Some(entry) = self.entries.get_mut(&context.handle)

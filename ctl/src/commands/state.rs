@@ -1,0 +1,231 @@
+//! `state`: what a program had set up behind one of its commands.
+//!
+//! For people, only what is no longer as it was in a fresh context; `--all` and the JSON form have
+//! everything.
+
+use std::sync::Arc;
+
+use clap::Args;
+use gapii_protocol::trace::Info;
+use gapii_state::follow::Follower;
+use gapii_state::value::{Describe, Value};
+use gapii_state::{Context, Group, Process, Thread};
+use serde_json::json;
+
+use crate::args::{Json, Trace};
+use crate::export_progress::ExportProgress;
+use crate::failure::Failure;
+use crate::state_value;
+use crate::text;
+use crate::trace_file::{self, unreadable};
+
+#[derive(Args, Debug)]
+pub struct State {
+    #[command(flatten)]
+    trace: Trace,
+
+    /// The command behind which to look, by its number in `dump` [default: the last one]
+    #[arg(long, value_name = "SEQ")]
+    at: Option<u64>,
+
+    /// Show also what is as it was in the beginning
+    #[arg(long)]
+    all: bool,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+pub fn run(args: &State) -> Result<u8, Failure> {
+    let path = &args.trace.trace;
+    let mut reader = trace_file::open(path)?;
+    let count = match args.at {
+        Some(at) => at.saturating_add(1),
+        None => Info::of(&mut reader).map_err(|error| unreadable(path, &error))?.calls,
+    };
+    let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
+    let mut progress = ExportProgress::start(count);
+    let mut follower = Follower::default();
+    let mut at = None;
+    while let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))? {
+        follower.follow(&command);
+        at = command.seq.max(at);
+        progress.step();
+        if args.at.is_some() && at >= args.at {
+            break;
+        }
+    }
+    progress.clear();
+    let Some(at) = at else {
+        return Err(Failure::no(format!("{} has no command", path.display())));
+    };
+    if let Some(wanted) = args.at.filter(|wanted| *wanted > at) {
+        let name = path.display();
+        return Err(Failure::no(format!("{name} has no command {wanted}; its last one is {at}")));
+    }
+    let picture = Picture::of(&follower);
+    match args.json.json {
+        true => text::print_json(&picture.json(at))?,
+        false => text::print(|out| write!(out, "{}", picture.text(at, args.all)))?,
+    }
+    if args.at.is_none() {
+        trace_file::judge_tail(path, commands.tail())?;
+    }
+    Ok(0)
+}
+
+/// All there is behind one command, in the order in which it is shown.
+struct Picture {
+    processes: Vec<ProcessPicture>,
+}
+
+struct ProcessPicture {
+    index: u32,
+    state: Value,
+    threads: Vec<ThreadPicture>,
+    contexts: Vec<ContextPicture>,
+    groups: Vec<Value>,
+}
+
+struct ThreadPicture {
+    index: u32,
+    context: Option<u64>,
+    state: Value,
+}
+
+struct ContextPicture {
+    handle: u64,
+    /// The thread where it is current.
+    thread: Option<u32>,
+    version: (u8, u8),
+    /// Index of its share group.
+    group: usize,
+    state: Value,
+}
+
+impl Picture {
+    fn of(follower: &Follower) -> Picture {
+        let processes = follower.processes();
+        Picture { processes: processes.map(|found| process(follower, found)).collect() }
+    }
+
+    fn json(&self, at: u64) -> serde_json::Value {
+        let processes: Vec<_> = self.processes.iter().map(ProcessPicture::json).collect();
+        json!({ "seq": at, "processes": processes })
+    }
+
+    fn text(&self, at: u64, all: bool) -> String {
+        let mut text = format!("behind command {at}\n");
+        for process in &self.processes {
+            process.write_text(&mut text, all);
+        }
+        text
+    }
+}
+
+fn process(follower: &Follower, (index, process): (u32, &Process)) -> ProcessPicture {
+    let mut groups: Vec<Arc<Group>> = Vec::new();
+    let mut contexts = Vec::new();
+    let mut threads = Vec::new();
+    let mut show = |context: &Context, thread: Option<u32>| {
+        let group = groups.iter().position(|known| Arc::ptr_eq(known, &context.group));
+        let group = group.unwrap_or_else(|| {
+            groups.push(context.group.clone());
+            groups.len() - 1
+        });
+        let Context { handle, version, .. } = *context;
+        contexts.push(ContextPicture { handle, thread, version, group, state: context.describe() });
+    };
+    for (thread, state) in follower.threads().filter(|(_, thread)| is_of(thread, process)) {
+        let context = state.context.as_deref();
+        if let Some(context) = context {
+            show(context, Some(thread));
+        }
+        let context = context.map(|context| context.handle);
+        threads.push(ThreadPicture { index: thread, context, state: state.describe() });
+    }
+    process.contexts().idle().for_each(|context| show(context, None));
+    contexts.sort_by_key(|context| context.handle);
+    let groups = groups.iter().map(|group| group.lock().describe()).collect();
+    ProcessPicture { index, state: process.lock().describe(), threads, contexts, groups }
+}
+
+fn is_of(thread: &Thread, process: &Process) -> bool {
+    std::ptr::eq(thread.process.as_ref(), process)
+}
+
+impl ProcessPicture {
+    fn json(&self) -> serde_json::Value {
+        let threads = self.threads.iter().map(|thread| {
+            json!({
+                "thread": thread.index,
+                "context": thread.context,
+                "state": state_value::json(&thread.state),
+            })
+        });
+        let contexts = self.contexts.iter().map(|context| {
+            json!({
+                "context": context.handle,
+                "thread": context.thread,
+                "version": format!("{}.{}", context.version.0, context.version.1),
+                "share_group": context.group,
+                "state": state_value::json(&context.state),
+            })
+        });
+        json!({
+            "process": self.index,
+            "state": state_value::json(&self.state),
+            "threads": threads.collect::<Vec<_>>(),
+            "contexts": contexts.collect::<Vec<_>>(),
+            "share_groups": self.groups.iter().map(state_value::json).collect::<Vec<_>>(),
+        })
+    }
+
+    fn write_text(&self, text: &mut String, all: bool) {
+        let fresh = Fresh::new();
+        let before = |fresh: &Value| if all { Value::None } else { fresh.clone() };
+        *text += &format!("process {}\n", self.index);
+        state_value::write_tree(&self.state, &before(&fresh.process), 1, text);
+        for thread in &self.threads {
+            *text += &format!("  thread {}\n", thread.index);
+            state_value::write_tree(&thread.state, &before(&fresh.thread), 2, text);
+        }
+        for (index, group) in self.groups.iter().enumerate() {
+            *text += &format!("  share group {index}\n");
+            state_value::write_tree(group, &before(&fresh.group), 2, text);
+        }
+        for context in &self.contexts {
+            let ContextPicture { handle, version: (major, minor), group, .. } = context;
+            let current = match context.thread {
+                Some(thread) => format!("current in thread {thread}"),
+                None => "not current".to_owned(),
+            };
+            *text += &format!(
+                "  context {handle:#x}: ES {major}.{minor}, share group {group}, {current}\n"
+            );
+            state_value::write_tree(&context.state, &before(&fresh.context), 2, text);
+        }
+    }
+}
+
+/// What there is before the first command.
+struct Fresh {
+    process: Value,
+    thread: Value,
+    group: Value,
+    context: Value,
+}
+
+impl Fresh {
+    fn new() -> Fresh {
+        let process = Arc::<Process>::default();
+        let group = Arc::<Group>::default();
+        let context = Context::new(0, group.clone(), (0, 0));
+        Fresh {
+            process: process.lock().describe(),
+            thread: Thread::new(process.clone(), 0).describe(),
+            group: group.lock().describe(),
+            context: context.describe(),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Pieces of tracked state as JSON, and as an indented tree for people.
+
+use gapii_protocol::trace::description::Description;
+use gapii_state::value::Value;
+use serde_json::{Map, json};
+
+/// Longest run of bytes that is shown whole, in bytes.
+const BYTES_MAX: usize = 16;
+
+/// Enum values by name, objects by kind and name, addresses as `"0x…"`, bytes by size and the first
+/// few; maps as objects.
+pub fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::None => serde_json::Value::Null,
+        Value::Bool(value) => json!(value),
+        Value::Number(value) => json!(value),
+        Value::Unsigned(value) => json!(value),
+        Value::Float(value) => json!(value),
+        Value::Handle(value) => json!(value),
+        Value::Text(text) => json!(text),
+        Value::Bytes(bytes) => json!({ "size": bytes.len() }),
+        Value::List(elements) => elements.iter().map(json).collect(),
+        Value::Map(entries) => {
+            let entries = entries.iter().map(|(key, value)| (inline(key), json(value)));
+            serde_json::Value::Object(entries.collect())
+        }
+        Value::Record(fields) => {
+            let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), json(value)));
+            serde_json::Value::Object(fields.collect::<Map<_, _>>())
+        }
+        Value::Object { kind, name, serial } => {
+            json!({ "kind": kind, "name": name, "serial": serial })
+        }
+        Value::Enum { .. } | Value::Bits { .. } | Value::Named(_) | Value::Address(_) => {
+            json!(inline(value))
+        }
+    }
+}
+
+/// Appends what of `value` differs from `before`, a line for each leaf, `depth` levels in.
+pub fn write_tree(value: &Value, before: &Value, depth: usize, text: &mut String) {
+    for (name, part) in parts(value) {
+        let old = part_of(before, &name);
+        if old == Some(part) {
+            continue;
+        }
+        let indent = "  ".repeat(depth);
+        if parts(part).next().is_some() {
+            *text += &format!("{indent}{name}\n");
+            write_tree(part, old.unwrap_or(&Value::None), depth + 1, text);
+        } else {
+            *text += &format!("{indent}{name}: {}\n", inline(part));
+        }
+    }
+}
+
+/// The named parts of a value that is more than a leaf.
+fn parts(value: &Value) -> Box<dyn Iterator<Item = (String, &Value)> + '_> {
+    match value {
+        Value::Record(fields) => {
+            Box::new(fields.iter().map(|(name, value)| ((*name).to_owned(), value)))
+        }
+        Value::Map(entries) => Box::new(entries.iter().map(|(key, value)| (inline(key), value))),
+        Value::List(elements) => {
+            Box::new(elements.iter().enumerate().map(|(at, value)| (format!("[{at}]"), value)))
+        }
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+fn part_of<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    parts(value).find(|(known, _)| known == name).map(|(_, part)| part)
+}
+
+/// A leaf on one line.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::None => "none".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(value) => value.to_string(),
+        Value::Unsigned(value) => value.to_string(),
+        Value::Float(value) => value.to_string(),
+        Value::Named(name) => (*name).to_owned(),
+        Value::Address(0) => "null".to_owned(),
+        Value::Address(address) => format!("{address:#x}"),
+        Value::Handle(handle) => handle.to_string(),
+        Value::Text(text) => format!("{text:?}"),
+        Value::Bytes(bytes) => inline_bytes(bytes),
+        Value::Object { kind, name, .. } => format!("{kind} {name}"),
+        Value::Enum { group, value } => enum_name(group, *value),
+        Value::Bits { group, value } => bit_names(group, *value),
+        Value::List(elements) if elements.is_empty() => "[]".to_owned(),
+        Value::Map(entries) if entries.is_empty() => "{}".to_owned(),
+        Value::List(_) | Value::Map(_) | Value::Record(_) => "…".to_owned(),
+    }
+}
+
+fn inline_bytes(bytes: &[u8]) -> String {
+    let shown = bytes.get(..BYTES_MAX).unwrap_or(bytes);
+    let digits: Vec<_> = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+    let more = if shown.len() < bytes.len() { " …" } else { "" };
+    match bytes.len() {
+        0 => "0 bytes".to_owned(),
+        len => format!("{len} bytes: {}{more}", digits.join(" ")),
+    }
+}
+
+fn group_index(group: &str) -> Option<u16> {
+    let groups = Description::built_in().groups();
+    groups.iter().position(|known| known.name == group).map(|index| index as u16)
+}
+
+fn enum_name(group: &str, value: u64) -> String {
+    let name = group_index(group).and_then(|index| Description::built_in().enum_name(index, value));
+    name.map_or_else(|| format!("{value:#x}"), str::to_owned)
+}
+
+fn bit_names(group: &str, value: u64) -> String {
+    let Some(index) = group_index(group) else { return format!("{value:#x}") };
+    let (names, rest) = Description::built_in().bit_names(index, value);
+    let mut names: Vec<_> = names.into_iter().map(str::to_owned).collect();
+    if rest != 0 || names.is_empty() {
+        names.push(if rest == 0 { "0".to_owned() } else { format!("{rest:#x}") });
+    }
+    names.join("|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blend(factor: u64, on: bool) -> Value {
+        let factor = Value::Enum { group: "GL", value: factor };
+        Value::Record(vec![
+            ("factor", factor),
+            ("on", Value::Bool(on)),
+            ("units", Value::List(vec![Value::Number(0), Value::Number(7)])),
+        ])
+    }
+
+    #[test]
+    fn tree_shows_what_changed() {
+        let mut text = String::new();
+        write_tree(&blend(0x0302, true), &blend(0x0302, false), 1, &mut text);
+        assert_eq!(text, "  on: true\n");
+        text.clear();
+        write_tree(&blend(0x0302, true), &Value::None, 0, &mut text);
+        assert_eq!(text, "factor: GL_SRC_ALPHA\non: true\nunits\n  [0]: 0\n  [1]: 7\n");
+    }
+
+    #[test]
+    fn json_has_names_and_nothing_left_out() {
+        let shown = json(&blend(0x0303, false));
+        let expected = json!({ "factor": "GL_ONE_MINUS_SRC_ALPHA", "on": false, "units": [0, 7] });
+        assert_eq!(shown, expected);
+    }
+}

@@ -1,0 +1,111 @@
+//! State at a command of a trace: every command before it, run through the mutator.
+//!
+//! The program's memory is what the trace observed of it, so a description finds what it reads, and
+//! zero in place of what no description reads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::tracker::ContextLimits;
+use gapii_protocol::trace::value::Value;
+
+use crate::observed::Observed;
+use crate::{Extensions, Limits, Nothing, Process, Thread, egl};
+
+/// Follows the commands of a trace in the order in which they took effect.
+#[derive(Default)]
+pub struct Follower {
+    processes: BTreeMap<u32, Arc<Process>>,
+    threads: BTreeMap<u32, Thread>,
+    args: Vec<u64>,
+}
+
+impl Follower {
+    /// Makes the state what it is behind `command`.
+    ///
+    /// A command that never took effect changes nothing; one that has not returned has only begun.
+    pub fn follow(&mut self, command: &Command<'_>) {
+        if command.seq.is_none() || command.enter_payload().is_none() {
+            return;
+        }
+        let process = self.processes.entry(command.process).or_default();
+        let thread = self
+            .threads
+            .entry(command.thread)
+            .or_insert_with(|| Thread::new(process.clone(), u64::from(command.thread)));
+        adopt_context(thread, command.context);
+        if let Some(limits) = command.limits {
+            learn_limits(thread, limits);
+        }
+        let Some(state) = crate::command(command.name()) else { return };
+        self.args.clear();
+        self.args.extend(command.args().map(|arg| bits(arg.value)));
+        let mut memory = Observed::of(command);
+        if let Some(enter) = state.enter {
+            enter(thread, &memory, &self.args, 0);
+        }
+        let result = command.result().map(|(value, _)| bits(value));
+        let is_void = command.function.is_none_or(|function| function.result.is_void());
+        let has_returned = !command.in_flight && (is_void || result.is_some());
+        if let Some(leave) = state.leave.filter(|_| has_returned) {
+            memory.prefer_outputs();
+            leave(thread, &memory, &self.args, result.unwrap_or(0));
+        }
+    }
+
+    /// What a thread has set up, by its index in the trace.
+    pub fn thread(&self, thread: u32) -> Option<&Thread> {
+        self.threads.get(&thread)
+    }
+
+    /// Threads seen so far, by their index in the trace.
+    pub fn threads(&self) -> impl Iterator<Item = (u32, &Thread)> {
+        self.threads.iter().map(|(index, thread)| (*index, thread))
+    }
+
+    /// Processes seen so far, by their index in the trace.
+    pub fn processes(&self) -> impl Iterator<Item = (u32, &Process)> {
+        self.processes.iter().map(|(index, process)| (*index, process.as_ref()))
+    }
+}
+
+/// A thread may have made its context current before the trace began.
+fn adopt_context(thread: &mut Thread, context: u64) {
+    let current = thread.context.as_ref().map_or(0, |current| current.handle);
+    if context != 0 && context != current {
+        egl::release_current(thread, &Nothing);
+        egl::make_current(thread, &Nothing, context);
+    }
+}
+
+/// What the driver said of the context is said where it first became current.
+fn learn_limits(thread: &mut Thread, limits: &ContextLimits) {
+    let Some(context) = thread.context.as_deref_mut().filter(|context| !context.limits.is_known)
+    else {
+        return;
+    };
+    let part = |number: u16| u8::try_from(number).unwrap_or(u8::MAX);
+    context.version = (part(limits.version.0), part(limits.version.1));
+    context.extensions = Extensions::parse(&limits.extensions);
+    context.limits = Limits {
+        is_known: true,
+        compressed_texture_formats: limits.compressed_texture_formats,
+        program_binary_formats: limits.program_binary_formats,
+        shader_binary_formats: limits.shader_binary_formats,
+        vertex_attribs: limits.vertex_attribs,
+    };
+}
+
+/// A value's bits, sign-extended where it has a sign.
+fn bits(value: Value) -> u64 {
+    match value {
+        Value::Unsigned(value) | Value::Pointer(value) => value,
+        Value::Signed(value) => value as u64,
+        Value::F32(value) => u64::from(value.to_bits()),
+        Value::F64(value) => value.to_bits(),
+        Value::Bool(value) => u64::from(value),
+        Value::Enum { bits, .. } | Value::Bitfield { bits, .. } => bits,
+        Value::Missing => 0,
+    }
+}

@@ -1,0 +1,119 @@
+//! The program's memory around one command of a trace: what was observed of it.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::description::{Kind, Observed as Direction};
+use gapii_protocol::trace::value::{Arg, Observation, Value};
+
+use crate::Memory;
+
+/// Texts of an array of texts are put at addresses that no program has.
+const TEXTS_FIRST_ADDRESS: u64 = 1 << 60;
+
+/// Memory that a command read and wrote.
+pub struct Observed<'a> {
+    command: &'a Command<'a>,
+    reads: Vec<Piece<'a>>,
+    writes: Vec<Piece<'a>>,
+    prefers_outputs: bool,
+}
+
+/// Bytes from an address on. Those of a blob are taken from the trace when they are looked at.
+struct Piece<'a> {
+    address: u64,
+    observation: Observation<'a>,
+    bytes: OnceCell<Option<Cow<'a, [u8]>>>,
+}
+
+impl<'a> Piece<'a> {
+    fn new(address: u64, observation: Observation<'a>) -> Self {
+        Self { address, observation, bytes: OnceCell::new() }
+    }
+
+    fn of(address: u64, bytes: Vec<u8>) -> Self {
+        let known = OnceCell::from(Some(Cow::Owned(bytes)));
+        Self { address, observation: Observation::None, bytes: known }
+    }
+}
+
+impl<'a> Observed<'a> {
+    /// As it was when the command was entered.
+    pub fn of(command: &'a Command<'a>) -> Self {
+        let mut observed =
+            Self { command, reads: Vec::new(), writes: Vec::new(), prefers_outputs: false };
+        for arg in command.args() {
+            observed.add_argument(&arg);
+        }
+        observed.reads.extend(
+            command.ranges_read().map(|range| Piece::new(range.address, range.observation)),
+        );
+        observed.writes.extend(
+            command.ranges_written().map(|range| Piece::new(range.address, range.observation)),
+        );
+        observed
+    }
+
+    /// From here on as it is when the command has returned.
+    pub fn prefer_outputs(&mut self) {
+        self.prefers_outputs = true;
+    }
+
+    fn add_argument(&mut self, arg: &Arg<'a>) {
+        let Value::Pointer(address) = arg.value else { return };
+        if arg.param.ty.kind == Kind::Strings {
+            self.add_texts(address, arg.observation);
+            return;
+        }
+        let piece = Piece::new(address, arg.observation);
+        match arg.param.observed {
+            Direction::In => self.reads.push(piece),
+            Direction::Out => self.writes.push(piece),
+            Direction::No => {}
+        }
+    }
+
+    /// An array of texts is recorded as the texts; the program had pointers to them.
+    fn add_texts(&mut self, address: u64, observation: Observation<'a>) {
+        let recorded = self.command.bytes_of(observation).unwrap_or_default();
+        let mut rest = recorded.as_ref();
+        let (mut pointers, mut texts) = (Vec::new(), Vec::new());
+        while let Some((len, behind)) = rest.split_first_chunk::<4>() {
+            let len = u32::from_le_bytes(*len) as usize;
+            let Some((text, behind)) = behind.split_at_checked(len) else { break };
+            let at = TEXTS_FIRST_ADDRESS + texts.len() as u64;
+            pointers.extend_from_slice(&at.to_le_bytes());
+            texts.extend_from_slice(text);
+            texts.push(0);
+            rest = behind;
+        }
+        self.reads.push(Piece::of(address, pointers));
+        self.reads.push(Piece::of(TEXTS_FIRST_ADDRESS, texts));
+    }
+
+    fn bytes_at(&self, address: u64) -> Option<&[u8]> {
+        let (first, second) = match self.prefers_outputs {
+            true => (&self.writes, &self.reads),
+            false => (&self.reads, &self.writes),
+        };
+        first.iter().chain(second).find_map(|piece| {
+            let offset = usize::try_from(address.checked_sub(piece.address)?).ok()?;
+            let bytes = piece.bytes.get_or_init(|| self.command.bytes_of(piece.observation));
+            bytes.as_ref()?.get(offset..).filter(|rest| !rest.is_empty())
+        })
+    }
+}
+
+impl Memory for Observed<'_> {
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let found = self.bytes_at(address).and_then(|bytes| bytes.get(..into.len()));
+        found.map(|found| into.copy_from_slice(found)).is_some()
+    }
+
+    fn text_len(&self, address: u64, most: u64) -> u64 {
+        let bytes = self.bytes_at(address).unwrap_or_default();
+        let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        most.min(len as u64)
+    }
+}
