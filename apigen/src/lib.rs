@@ -9,10 +9,10 @@
 
 pub mod ctype;
 pub mod emit;
-pub mod extent;
 pub mod fetch;
 pub mod groups;
 pub mod lang;
+pub mod len;
 pub mod model;
 pub mod naming;
 pub mod parts;

@@ -48,6 +48,32 @@ pub fn parameter(name: &str) -> String {
     }
 }
 
+/// `VertexArray` is `vertex_array`.
+pub fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (at, c) in name.chars().enumerate() {
+        if c.is_ascii_uppercase() && at > 0 {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+/// The field that holds all objects of a kind: of `VertexArray` it is `vertex_arrays`.
+pub fn table(kind: &str) -> String {
+    let mut name = snake_case(kind);
+    let ends_with = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+    if ends_with(&["s", "x", "ch", "sh"]) {
+        name + "es"
+    } else if name.ends_with('y') && !ends_with(&["ay", "ey", "oy", "uy"]) {
+        name.pop();
+        name + "ies"
+    } else {
+        name + "s"
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +91,16 @@ mod tests {
         check("eglWaitGL", "EGL_WAIT_GL");
         check("eglGetDRMImageName", "EGL_GET_DRM_IMAGE_NAME");
         check("eglCreateSync64KHR", "EGL_CREATE_SYNC64_KHR");
+    }
+
+    #[test]
+    fn kind_of_object_becomes_its_plural() {
+        let check = |kind: &str, expected: &str| assert_eq!(table(kind), expected);
+        check("Buffer", "buffers");
+        check("VertexArray", "vertex_arrays");
+        check("Query", "queries");
+        check("Display", "displays");
+        check("Axis", "axises");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod layouts;
 mod names;
 mod operators;
 mod places;
+mod reserved;
 mod statements;
 mod types;
 
@@ -97,6 +98,7 @@ impl<'a> Checker<'a> {
             self.declare(api, item);
         }
         for (_, item) in items() {
+            self.refuse_reserved_names(item);
             self.fields(item);
         }
         self.refuse_endless_structs();

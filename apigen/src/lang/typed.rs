@@ -411,7 +411,12 @@ pub enum Extent {
     Chain(LayoutId),
 }
 
-pub use crate::extent::Terminated;
+/// Which lengths mean that a text is zero-terminated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Terminated {
+    IfNegative,
+    IfZero,
+}
 
 /// Statements of a part, or inside of one.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -4,17 +4,11 @@ use super::expr::{Emitter, Used};
 use super::types;
 use crate::lang::typed::{Expr, ExprKind, Layout, LayoutFieldKind, LayoutId, Program, Type};
 use crate::lang::walk;
+use crate::naming;
 
 /// The function that observes a layout.
 pub fn function(layout: &Layout) -> String {
-    let mut name = String::new();
-    for (at, c) in layout.name.chars().enumerate() {
-        if c.is_ascii_uppercase() && at > 0 {
-            name.push('_');
-        }
-        name.push(c.to_ascii_lowercase());
-    }
-    types::field(&name)
+    types::field(&naming::snake_case(&layout.name))
 }
 
 pub fn emit(program: &Program, used: &mut Used) -> String {

@@ -2,6 +2,7 @@
 
 use crate::ctype::Repr;
 use crate::lang::typed::{Expr, ExprKind, Field, Object, Program, Scope, Type};
+use crate::naming;
 
 /// Names that generated functions use for themselves.
 const TAKEN: &[&str] = &[
@@ -50,24 +51,9 @@ pub fn unused(name: &str) -> String {
     format!("_{name}")
 }
 
-/// The field that holds all objects of a kind: `VertexArray` is `vertex_arrays`.
+/// The field that holds all objects of a kind.
 pub fn table(object: &Object) -> String {
-    let mut name = String::new();
-    for (at, c) in object.name.chars().enumerate() {
-        if c.is_ascii_uppercase() && at > 0 {
-            name.push('_');
-        }
-        name.push(c.to_ascii_lowercase());
-    }
-    let ends_with = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-    if ends_with(&["s", "x", "ch", "sh"]) {
-        name + "es"
-    } else if name.ends_with('y') && !ends_with(&["ay", "ey", "oy", "uy"]) {
-        name.pop();
-        name + "ies"
-    } else {
-        name + "s"
-    }
+    naming::table(&object.name)
 }
 
 /// The variable through which a scope's state is reached.

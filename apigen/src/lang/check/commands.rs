@@ -12,7 +12,7 @@ use super::super::typed::{
 use super::body::{Body, Subject, element_of};
 use super::{Checker, types};
 use crate::ctype::Sense;
-use crate::extent;
+use crate::len::{self, Len};
 use crate::registry;
 
 /// A description, and the command that it names.
@@ -225,17 +225,13 @@ impl<'a> Checker<'a> {
         let all = command.params.iter().enumerate();
         all.filter(|(at, _)| !mentions.has(*at))
             .filter_map(|(at, param)| {
-                let len = extent::parse_len(param.len.as_deref()?).ok()?;
+                let len = len::parse(param.len.as_deref()?).ok()??;
                 let element = element_of(&param.ty)?;
-                let extent = match len {
-                    extent::Extent::Elements(count) => typed_len(&count, command)?,
-                    _ => return None,
-                };
-                let extent = match extent {
-                    Extent::Elements(size) if param.ty.base == "GLchar" && element.size == 1 => {
-                        Extent::Text { within: Some(size) }
-                    }
-                    other => other,
+                let count = len_expr(&len, command)?;
+                let is_text = param.ty.base == "GLchar" && element.size == 1;
+                let extent = match is_text {
+                    true => Extent::Text { within: Some(count) },
+                    false => Extent::Elements(count),
                 };
                 let direction =
                     if param.ty.points_at_const() { Direction::In } else { Direction::Out };
@@ -424,30 +420,25 @@ fn same_item(
 }
 
 /// A `len` of the registry as an expression of parameters; `None` if it names none of integers.
-fn typed_len(len: &extent::Expr, command: &registry::Command) -> Option<Extent> {
-    len_expr(len, command).map(Extent::Elements)
-}
-
-fn len_expr(len: &extent::Expr, command: &registry::Command) -> Option<Expr> {
+fn len_expr(len: &Len, command: &registry::Command) -> Option<Expr> {
     use super::super::typed::BinaryOp;
     let int = |kind| Expr { kind, ty: Type::INT, span: Span::default() };
     let binary = |operator, left, right| {
         Some(int(ExprKind::Binary(operator, Box::new(left), Box::new(right))))
     };
     match len {
-        extent::Expr::Number(value) => Some(int(ExprKind::Int(*value, None))),
-        extent::Expr::Argument(name) => {
+        Len::Number(value) => Some(int(ExprKind::Int(*value, None))),
+        Len::Argument(name) => {
             let at = command.params.iter().position(|param| param.name == *name)?;
             let ty = types::scalar(&command.params[at].ty).filter(Type::is_integer)?;
             Some(Expr { kind: ExprKind::Param(at), ty, span: Span::default() })
         }
-        extent::Expr::Product(left, right) => {
+        Len::Product(left, right) => {
             binary(BinaryOp::Multiply, len_expr(left, command)?, len_expr(right, command)?)
         }
-        extent::Expr::Quotient(left, divisor) => {
+        Len::Quotient(left, divisor) => {
             binary(BinaryOp::Divide, len_expr(left, command)?, int(ExprKind::Int(*divisor, None)))
         }
-        extent::Expr::Sizes { .. } => None,
     }
 }
 
