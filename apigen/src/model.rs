@@ -1,4 +1,4 @@
-//! The API as the generated code knows it: registry and annotations joined, ids and offsets given.
+//! The API as the generated code knows it: registry and descriptions joined, ids and offsets given.
 
 use std::collections::BTreeMap;
 
