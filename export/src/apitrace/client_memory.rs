@@ -275,7 +275,8 @@ fn smallest_element(arrays: &[InUse<'_>], ranges: &[Range<'_>]) -> Option<i64> {
         })
     };
     let mut candidates: Vec<i64> = candidates.flat_map(|number| [number, number + 1]).collect();
-    candidates.sort_unstable();
+    // A base that takes indices below the array's beginning is rare: other memory lies there.
+    candidates.sort_unstable_by_key(|number| (*number < 0, number.unsigned_abs()));
     candidates.into_iter().find(lies_in_ranges)
 }
 

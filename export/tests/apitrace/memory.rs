@@ -254,3 +254,21 @@ fn array_that_was_not_read_is_an_empty_one() {
     assert_eq!(*calls[0].arg("value"), Value::Array(Vec::new()));
     assert_eq!(*calls[1].arg("value"), Value::Null);
 }
+
+#[test]
+fn memory_below_an_array_is_not_its_own() {
+    let mut script = Script::new();
+    let (places, offsets) = (bytes(1, 24), bytes(50, 16));
+    script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1060]);
+    script.call("glVertexAttribPointer", &[1, 2, FLOAT, 0, 0x1000]);
+    script.call("glVertexAttribDivisor", &[1, 1]);
+    script.call("glEnableVertexAttribArray", &[0]);
+    script.call("glEnableVertexAttribArray", &[1]);
+    let read = [piece(0x1000, &offsets), piece(0x1060, &places)];
+    script.reading("glDrawElements", &[TRIANGLES, 3, UNSIGNED_BYTE, 0], &read);
+    let calls = calls(script);
+    let (places, offsets) = (Value::Blob(places), Value::Blob(offsets));
+    let expected =
+        [("glVertexAttribPointer", true, &places), ("glVertexAttribPointer", true, &offsets)];
+    assert_eq!(last_args(&calls)[3..5], expected);
+}
