@@ -1,0 +1,71 @@
+//! The scenes of `glmark2-es2`, recorded, exported and played by `eglretrace`: each frame has the
+//! pixels that were on the window.
+
+use std::process::Command;
+
+use gapii_tests::display::Display;
+use gapii_tests::gapii::Session;
+use gapii_tests::{pictures, process, programs};
+
+const SIDE: usize = 200;
+
+fn check(scene: &str, frames: usize) {
+    let (display, session) = (Display::start(), Session::new());
+    let shown = session.path("shown");
+    let mut glmark2 = Command::new("glmark2-es2");
+    glmark2.args(["-s", &format!("{SIDE}x{SIDE}"), "-b", scene]);
+    display.use_in(&mut glmark2);
+    glmark2
+        .env("GAPII_PRESENTED", &shown)
+        .env("GAPII_PRESENTED_FRAMES", frames.to_string())
+        .env("LD_PRELOAD", programs::presented());
+    let recording = session.record(&["--frames", &frames.to_string()], &glmark2);
+    recording.run.clone().ok();
+    let shown = pictures::presented(&shown);
+    assert_eq!(shown.len(), frames, "{}", recording.run);
+
+    let exported = session.path("exported.trace");
+    let mut export = session.ctl(["export", "--format", "apitrace", "-o"]);
+    process::run(export.arg(&exported).arg(&recording.trace.path)).ok();
+    let (played, eglretrace) = pictures::played(&exported);
+    assert_eq!((played.len(), eglretrace.status.code()), (frames, Some(0)), "{eglretrace}");
+    for (frame, (played, shown)) in played.iter().zip(&shown).enumerate() {
+        let shown = shown.cropped(SIDE, SIDE);
+        assert_eq!(shown.differing(played), 0, "pixels of frame {frame} ({played:?})");
+    }
+    // That one has no more to show.
+    let clears = scene.starts_with("clear");
+    let something = shown.iter().any(pictures::Picture::shows_something);
+    assert!(clears || something, "{scene} shows nothing");
+}
+
+/// One test for each scene, so that they run side by side.
+macro_rules! scenes {
+    ($($name:ident: $scene:literal, $frames:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            check($scene, $frames);
+        }
+    )*};
+}
+
+scenes! {
+    buffer: "buffer:duration=2.0", 4;
+    build: "build:duration=2.0", 4;
+    build_from_client_memory: "build:use-vbo=false:duration=2.0", 4;
+    bump: "bump:duration=2.0", 4;
+    clear: "clear:duration=2.0", 4;
+    conditionals: "conditionals:duration=2.0", 4;
+    desktop: "desktop:duration=2.0", 4;
+    effect2d: "effect2d:duration=2.0", 4;
+    function: "function:duration=2.0", 4;
+    ideas: "ideas:duration=5.0", 300;
+    jellyfish: "jellyfish:duration=2.0", 4;
+    loops: "loop:duration=2.0", 4;
+    pulsar: "pulsar:duration=2.0", 4;
+    refract: "refract:duration=2.0", 4;
+    shading: "shading:duration=2.0", 4;
+    shadow: "shadow:duration=2.0", 4;
+    terrain: "terrain:duration=10.0", 4;
+    texture: "texture:duration=2.0", 4;
+}
