@@ -76,8 +76,19 @@ struct Comparison {
 
 impl Comparison {
     fn thread(&mut self, ours: &[&Call], theirs: &[&Call]) {
-        for (ours, theirs) in ours.iter().zip(theirs) {
-            if (&ours.name, ours.fake) != (&theirs.name, theirs.fake) {
+        let (mut left, mut right) = (ours.iter().peekable(), theirs.iter().peekable());
+        while let (Some(ours), Some(theirs)) = (left.peek(), right.peek()) {
+            if ours.fake != theirs.fake {
+                // One has a call that no program made, and goes on behind it.
+                let (one, who) = match ours.fake {
+                    true => (left.next(), "the other has none"),
+                    false => (right.next(), "missing"),
+                };
+                let call = one.map(|call| format!("fake {} ({})", call.name, call.number));
+                self.found.push(format!("{}: {who}", call.unwrap_or_default()));
+                continue;
+            }
+            if ours.name != theirs.name {
                 // All that follows would differ as well.
                 let [ours, theirs] = [ours, theirs].map(|call| {
                     format!(
@@ -91,6 +102,8 @@ impl Comparison {
                 return;
             }
             self.call(ours, theirs);
+            left.next();
+            right.next();
         }
         if ours.len() != theirs.len() {
             self.found.push(format!("{} calls, not {}", ours.len(), theirs.len()));
@@ -138,7 +151,11 @@ impl Comparison {
         word.parse().ok().or_else(|| match word {
             "true" => Some(1.0),
             "false" => Some(0.0),
-            names => self.enums.value(names).map(|value| value as f64),
+            // Names of desktop GL, which the headers of ES have with a suffix.
+            names => [names.to_owned(), format!("{names}_EXT")]
+                .iter()
+                .find_map(|names| self.enums.value(names))
+                .map(|value| value as f64),
         })
     }
 }

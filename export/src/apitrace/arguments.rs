@@ -3,6 +3,7 @@
 //! Memory that was observed is an array of its elements, text, or bytes; memory that was not is its
 //! address. Knows no command by name.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use gapii_protocol::trace::Command;
@@ -95,7 +96,13 @@ impl<W: Write> Arguments<'_, W> {
     }
 
     fn bitmask(&mut self, group: u16, value: u64) -> io::Result<()> {
-        let values = || names(self.description.groups().get(usize::from(group)));
+        let values = || {
+            let mut flags: Vec<_> =
+                names(self.description.groups().get(usize::from(group))).collect();
+            // What is none comes first, then what is several: it is shown by its own name.
+            flags.sort_by_key(|(bits, _)| (*bits != 0, Reverse(bits.count_ones())));
+            flags.into_iter()
+        };
         self.values.bitmask(Names::Group(group), values, value)
     }
 

@@ -36,11 +36,22 @@ pub enum Slot {
     Fixed(u64, u64),
 }
 
+impl Slot {
+    /// The order in which apitrace sets them.
+    fn rank(self) -> (u64, u64) {
+        match self {
+            Self::Fixed(array, unit) => (u64::MAX - array, unit),
+            Self::Attribute(index) => (u64::MAX, index),
+        }
+    }
+}
+
 /// What its last `gl*Pointer` said.
 #[derive(Default, Debug)]
 struct Array {
     enabled: bool,
-    per_instance: bool,
+    /// Instances to an element; 0 is an element for each vertex.
+    divisor: u64,
     client: Option<ClientArray>,
 }
 
@@ -53,6 +64,8 @@ pub struct ClientArray {
     pub pointer: u64,
     /// Bytes from one element to the next.
     stride: u64,
+    /// Bytes of an element.
+    bytes: u64,
 }
 
 /// What a command is to arrays.
@@ -137,6 +150,8 @@ pub struct Place {
     pub first: usize,
     /// Index behind the last of them.
     pub end: usize,
+    /// The address behind the last element that the draw uses.
+    pub address_end: u64,
 }
 
 impl ClientArrays {
@@ -161,7 +176,7 @@ impl ClientArrays {
                 context.array(slot).enabled = enabled;
             }
             Role::Divisor => {
-                context.array(Slot::Attribute(arg("index"))).per_instance = arg("divisor") != 0;
+                context.array(Slot::Attribute(arg("index"))).divisor = arg("divisor");
             }
             Role::BindBuffer if arg("target") == ARRAY_BUFFER => {
                 context.array_buffer = arg("buffer");
@@ -195,16 +210,32 @@ impl ClientArrays {
         let arrays = context.arrays.get(&context.vertex_array)?;
         let in_use = arrays.iter().filter(|(_, array)| array.enabled);
         let in_use: Vec<_> = in_use
-            .filter_map(|(slot, array)| Some((*slot, array.client.as_ref()?, array.per_instance)))
+            .filter_map(|(slot, array)| Some((*slot, array.client.as_ref()?, array.divisor)))
             .collect();
         let first = first_element(command).or_else(|| smallest_element(&in_use, ranges));
         let base_instance = argument(command, "baseinstance").unwrap_or(0) as i64;
-        let arrays = in_use.iter().filter_map(|(slot, array, per_instance)| {
-            let first = if *per_instance { base_instance } else { first.unwrap_or(0) };
+        let placed = in_use.iter().filter_map(|(slot, array, divisor)| {
+            let first = if *divisor > 0 { base_instance } else { first.unwrap_or(0) };
             let place = place_of(array, first, &in_use, ranges, role == Role::MultiDraw)?;
-            Some((*slot, *array, place))
+            Some((*slot, *array, *divisor, place))
         });
-        let arrays: Vec<_> = arrays.collect();
+        let mut placed: Vec<_> = placed.collect();
+        // The array that ends last in its range tells how many vertices there are.
+        let per_vertex = placed.iter().filter(|(_, _, divisor, _)| *divisor == 0);
+        let last =
+            per_vertex.map(|(_, array, _, place)| array.last_before(place.address_end)).min();
+        let instances = ["instancecount", "primcount", "instanceCount"];
+        let instances = instances.iter().find_map(|name| argument(command, name)).unwrap_or(1);
+        for (_, array, divisor, place) in &mut placed {
+            let last = match *divisor {
+                0 => last.unwrap_or(0),
+                divisor => base_instance as u64 + instances.saturating_sub(1) / divisor,
+            };
+            place.address_end = place.address_end.min(array.end_of(last));
+        }
+        let arrays = placed.into_iter().map(|(slot, array, _, place)| (slot, array, place));
+        let mut arrays: Vec<_> = arrays.collect();
+        arrays.sort_by_key(|(slot, ..)| slot.rank());
         (!arrays.is_empty()).then_some(Needed {
             arrays,
             array_buffer: context.array_buffer,
@@ -223,6 +254,7 @@ impl Context {
             payload: payload.into(),
             pointer,
             stride: stride(command),
+            bytes: element_bytes(command),
         });
         in_client_memory
     }
@@ -243,10 +275,22 @@ impl ClientArray {
         let offset = i64::try_from(self.stride).ok()?.checked_mul(number)?;
         self.pointer.checked_add_signed(offset)
     }
+
+    /// The number of the last element that is whole before `end`.
+    fn last_before(&self, end: u64) -> u64 {
+        let space = end.saturating_sub(self.pointer).saturating_sub(self.bytes);
+        space / self.stride.max(1)
+    }
+
+    /// Where the element of this number ends.
+    fn end_of(&self, number: u64) -> u64 {
+        let begin = self.pointer.saturating_add(self.stride.saturating_mul(number));
+        begin.saturating_add(self.bytes)
+    }
 }
 
-/// An array in use: it, and whether it goes on with instances.
-type InUse<'s> = (Slot, &'s ClientArray, bool);
+/// An array in use, and its divisor.
+type InUse<'s> = (Slot, &'s ClientArray, u64);
 
 /// The element at which a draw begins, if its arguments say so.
 fn first_element(command: &Command<'_>) -> Option<i64> {
@@ -260,7 +304,7 @@ fn first_element(command: &Command<'_>) -> Option<i64> {
 /// The smallest number of an element that lies in a range for all arrays: indices are not followed
 /// here, but what was observed begins where the smallest index points.
 fn smallest_element(arrays: &[InUse<'_>], ranges: &[Range<'_>]) -> Option<i64> {
-    let per_vertex = arrays.iter().filter(|(_, _, per_instance)| !per_instance);
+    let per_vertex = arrays.iter().filter(|(_, _, divisor)| *divisor == 0);
     let candidates = per_vertex.clone().flat_map(|(_, array, _)| {
         ranges.iter().map(|range| {
             let offset = range.address.wrapping_sub(array.pointer) as i64;
@@ -291,31 +335,38 @@ fn place_of(
     let begins = array.element(first)?;
     let first = ranges.iter().position(|range| range.contains(begins))?;
     let behind = ranges[first].end();
-    if !several {
-        return Some(Place { first, end: first + 1 });
-    }
-    // What comes behind belongs to it as long as no other array begins before that.
-    let next = all.iter().map(|(_, other, _)| other.pointer).filter(|at| *at >= behind).min();
-    let next = next.unwrap_or(u64::MAX);
-    let more = ranges[first + 1..].iter().take_while(|range| range.address < next).count();
-    Some(Place { first, end: first + 1 + more })
+    // Several draws in one have several pieces of an array, as long as no other begins before them.
+    let more = match several {
+        true => {
+            let next =
+                all.iter().map(|(_, other, _)| other.pointer).filter(|at| *at >= behind).min();
+            let next = next.unwrap_or(u64::MAX);
+            ranges[first + 1..].iter().take_while(|range| range.address < next).count()
+        }
+        false => 0,
+    };
+    let end = first + 1 + more;
+    Some(Place { first, end, address_end: ranges[end - 1].end() })
 }
 
 /// Bytes from one element of an array to the next, as its command says.
 fn stride(command: &Command<'_>) -> u64 {
-    let arg = |name: &str| argument(command, name);
-    match arg("stride") {
+    match argument(command, "stride") {
         Some(stride) if stride != 0 => stride,
-        _ => {
-            // Normals have three components, point sizes one, and neither says so.
-            let implied = if command.name() == "glNormalPointer" { 3 } else { 1 };
-            element_bytes(arg("type").unwrap_or(0), arg("size").unwrap_or(implied))
-        }
+        _ => element_bytes(command),
     }
 }
 
-fn element_bytes(ty: u64, components: u64) -> u64 {
-    match ty {
+/// Bytes of an element of an array, as its command says.
+fn element_bytes(command: &Command<'_>) -> u64 {
+    // Normals have three components, point sizes one, and neither says so.
+    let implied = if command.name() == "glNormalPointer" { 3 } else { 1 };
+    let components = match argument(command, "size").unwrap_or(implied) {
+        // GL_BGRA
+        0x80E1 => 4,
+        components => components,
+    };
+    match argument(command, "type").unwrap_or(0) {
         // GL_BYTE, GL_UNSIGNED_BYTE
         0x1400 | 0x1401 => components,
         // GL_SHORT, GL_UNSIGNED_SHORT, GL_HALF_FLOAT, GL_HALF_FLOAT_OES

@@ -159,13 +159,17 @@ impl<W: Write> Exporter<W> {
         }
         let mut unit = needed.texture_unit;
         for (slot, array, place) in &needed.arrays {
-            if let Slot::Fixed(client_memory::TEXTURE_COORD_ARRAY, of) = slot
-                && unit != *of
-            {
-                unit = *of;
+            let of = match slot {
+                Slot::Fixed(client_memory::TEXTURE_COORD_ARRAY, of) => *of,
+                _ => needed.texture_unit,
+            };
+            if unit != of {
+                unit = of;
                 self.texture_unit(command, unit)?;
             }
-            self.client_array(command, array, &ranges[place.first..place.end])?;
+            let memory = Span::new(array.pointer, &ranges[place.first..place.end]);
+            let memory = memory.map(|memory| memory.up_to(place.address_end));
+            self.client_array(command, array, memory)?;
         }
         if unit != needed.texture_unit {
             self.texture_unit(command, needed.texture_unit)?;
@@ -181,11 +185,11 @@ impl<W: Write> Exporter<W> {
         &mut self,
         command: &Command<'_>,
         array: &ClientArray,
-        ranges: &[Range<'_>],
+        memory: Option<Span<'_, '_>>,
     ) -> io::Result<()> {
         let description = command.description();
         let Some(function) = description.function(array.function) else { return Ok(()) };
-        let Some(span) = Span::new(array.pointer, ranges) else {
+        let Some(span) = memory else {
             self.summary.unexpressed += 1;
             return Ok(());
         };

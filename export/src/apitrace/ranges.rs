@@ -113,6 +113,11 @@ impl<'r, 'a> Span<'r, 'a> {
         (end - start <= known.saturating_add(GAP_BYTES_MAX)).then_some(Self { start, end, ranges })
     }
 
+    /// The same, but nothing behind `end`.
+    pub fn up_to(self, end: u64) -> Self {
+        Self { end: self.end.min(end.max(self.start)), ..self }
+    }
+
     /// Its bytes. What the trace does not have is zero.
     pub fn bytes(&self, command: &Command<'a>) -> Cow<'a, [u8]> {
         if let [range] = self.ranges
@@ -139,17 +144,20 @@ impl<'r, 'a> Span<'r, 'a> {
         values.blob(self.end - self.start)?;
         let mut at = self.start;
         for range in self.ranges.iter().filter(|range| range.end() > self.start) {
-            if range.address > at {
-                values.zeros(range.address - at)?;
-                at = range.address;
+            let (begin, end) = (range.address.min(self.end), range.end().min(self.end));
+            if begin > at {
+                values.zeros(begin - at)?;
+                at = begin;
             }
-            let Some(left) = range.end().checked_sub(at) else { continue };
+            let Some(left) = end.checked_sub(at) else { continue };
             let bytes = command.bytes_of(range.observation);
-            match bytes.as_deref().and_then(|bytes| bytes.get(bytes.len() - left as usize..)) {
+            let skipped = (at - range.address.min(at)) as usize;
+            let part = skipped..skipped + left as usize;
+            match bytes.as_deref().and_then(|bytes| bytes.get(part)) {
                 Some(bytes) => values.bytes(bytes)?,
                 None => values.zeros(left)?,
             }
-            at = range.end();
+            at = end;
         }
         Ok(())
     }

@@ -72,7 +72,8 @@ fn interleaved_arrays_each_begin_at_their_own_address() {
     let read = [indices, piece(0x100C, &vertices)];
     script.reading("glDrawElements", &[TRIANGLES, 3, UNSIGNED_BYTE, 0x5000], &read);
     let calls = calls(script);
-    let places = Value::Blob([vec![0; 12], vertices.clone()].concat());
+    // Each ends with its own last element.
+    let places = Value::Blob([&[0; 12], &vertices[..20]].concat());
     let colours = Value::Blob([vec![0; 4], vertices].concat());
     let expected = [
         ("glVertexAttribPointer", true, &places),
@@ -152,10 +153,10 @@ fn texture_coordinates_are_set_for_their_unit() {
     let calls = calls(script);
     let (places, coordinates) = (Value::Blob(vec![1; 24]), Value::Blob(vec![2; 24]));
     let expected = [
-        ("glVertexPointer", true, &places),
         ("glClientActiveTexture", true, &Value::Unsigned(TEXTURE0 + 1)),
         ("glTexCoordPointer", true, &coordinates),
         ("glClientActiveTexture", true, &Value::Unsigned(TEXTURE0)),
+        ("glVertexPointer", true, &places),
     ];
     assert_eq!(last_args(&calls)[4..8], expected);
 }
@@ -258,7 +259,7 @@ fn array_that_was_not_read_is_an_empty_one() {
 #[test]
 fn memory_below_an_array_is_not_its_own() {
     let mut script = Script::new();
-    let (places, offsets) = (bytes(1, 24), bytes(50, 16));
+    let (places, offsets) = (bytes(1, 24), bytes(50, 8));
     script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1060]);
     script.call("glVertexAttribPointer", &[1, 2, FLOAT, 0, 0x1000]);
     script.call("glVertexAttribDivisor", &[1, 1]);
@@ -271,4 +272,21 @@ fn memory_below_an_array_is_not_its_own() {
     let expected =
         [("glVertexAttribPointer", true, &places), ("glVertexAttribPointer", true, &offsets)];
     assert_eq!(last_args(&calls)[3..5], expected);
+}
+
+#[test]
+fn arrays_side_by_side_end_where_the_vertices_do() {
+    let mut script = Script::new();
+    let memory = bytes(1, 36);
+    script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
+    script.call("glVertexAttribPointer", &[1, 4, UNSIGNED_BYTE, 0, 0x1018]);
+    script.call("glEnableVertexAttribArray", &[0]);
+    script.call("glEnableVertexAttribArray", &[1]);
+    script.reading("glDrawArrays", &[TRIANGLES, 0, 3], &[piece(0x1000, &memory)]);
+    let calls = calls(script);
+    let (places, colours) =
+        (Value::Blob(memory[..24].to_vec()), Value::Blob(memory[24..].to_vec()));
+    let expected =
+        [("glVertexAttribPointer", true, &places), ("glVertexAttribPointer", true, &colours)];
+    assert_eq!(last_args(&calls)[2..4], expected);
 }
