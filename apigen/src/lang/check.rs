@@ -8,6 +8,7 @@ mod attributes;
 mod body;
 mod calls;
 mod commands;
+mod declarations;
 mod expressions;
 mod extents;
 mod functions;

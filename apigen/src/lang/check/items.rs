@@ -1,167 +1,16 @@
-//! Declarations: states, objects, structs, enums and tables of sizes, and which of them the shim keeps.
+//! What is in declarations: fields, tables of sizes, signatures; and which of them the shim keeps.
 
 use std::collections::BTreeSet;
 
 use super::super::ast::{self, Item, ItemKind};
 use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
-use super::super::typed::{
-    Enum, EnumId, Extern, ExternId, ExternKind, Field, Function, FunctionId, Layout, LayoutId,
-    Local, Object, ObjectId, Scope, Sizes, SizesCase, SizesId, Struct, StructId, Type,
-};
+use super::super::typed::{ExternKind, Field, Local, ObjectId, Scope, SizesCase, StructId, Type};
 use super::Checker;
 use super::body::Body;
-use super::functions::Progress;
 use super::names::{Declared, scope};
 
-impl<'a> Checker<'a> {
-    /// Gives every named item its name and its place in the program.
-    pub(super) fn declare(&mut self, api: &str, item: &'a Item) {
-        let docs = item.docs.clone();
-        let api = api.to_owned();
-        let span = item.span;
-        let allowed: &[&str] = match &item.kind {
-            ItemKind::Object { .. } => &["tracked"],
-            ItemKind::Extern { .. } => &["tools"],
-            ItemKind::Command { .. } => &["effect", "hook", "consumes"],
-            _ => &[],
-        };
-        self.allow_attributes(&item.attributes, allowed);
-        let program = &mut self.program;
-        match &item.kind {
-            ItemKind::Object { name, scope: word, by_handle, .. } => {
-                let scope = scope(&word.text).filter(|scope| *scope != Scope::Thread);
-                if scope.is_none() {
-                    let message = "objects live in a `context`, a `share_group` or a `process`";
-                    self.mistake(word.span, message);
-                }
-                let tracked = self.has_word(&item.attributes, "tracked");
-                let program = &mut self.program;
-                let id = ObjectId(program.objects.len());
-                program.objects.push(Object {
-                    name: name.text.clone(),
-                    docs,
-                    api,
-                    scope: scope.unwrap_or(Scope::Context),
-                    by_handle: *by_handle,
-                    tracked,
-                    fields: Vec::new(),
-                    span,
-                });
-                self.give_name(name, Declared::Object(id));
-            }
-            ItemKind::Struct { name, .. } => {
-                let id = StructId(program.structs.len());
-                let name_text = name.text.clone();
-                let fields = Vec::new();
-                program.structs.push(Struct {
-                    name: name_text,
-                    docs,
-                    api,
-                    tracked: false,
-                    fields,
-                    span,
-                });
-                self.give_name(name, Declared::Struct(id));
-            }
-            ItemKind::Enum { name, variants } => {
-                let id = EnumId(program.enums.len());
-                let names = variants.iter().map(|variant| variant.text.clone()).collect();
-                program.enums.push(Enum {
-                    name: name.text.clone(),
-                    docs,
-                    api,
-                    variants: names,
-                    span,
-                });
-                self.give_name(name, Declared::Enum(id));
-                self.refuse_second_names(variants, "variant");
-                if variants.is_empty() {
-                    self.mistake(name.span, "an enum needs a variant");
-                }
-            }
-            ItemKind::Layout { name, .. } => {
-                let id = LayoutId(program.layouts.len());
-                program.layouts.push(Layout {
-                    name: name.text.clone(),
-                    docs,
-                    api,
-                    size: 0,
-                    align: 1,
-                    stype: None,
-                    fields: Vec::new(),
-                    span,
-                });
-                self.give_name(name, Declared::Layout(id));
-            }
-            ItemKind::Sizes { name, .. } => {
-                let id = SizesId(program.sizes.len());
-                program.sizes.push(Sizes {
-                    name: name.text.clone(),
-                    docs,
-                    api,
-                    default: 0,
-                    cases: Vec::new(),
-                    span,
-                });
-                self.give_name(name, Declared::Sizes(id));
-            }
-            ItemKind::Function { name, .. } => {
-                let id = FunctionId(program.functions.len());
-                program.functions.push(Function::placeholder(&name.text, docs, api, span));
-                self.functions.push(Progress::Declared(item));
-                self.give_name(name, Declared::Function(id));
-            }
-            ItemKind::Extern { name, .. } => {
-                let id = ExternId(program.externs.len());
-                program.externs.push(Extern {
-                    name: name.text.clone(),
-                    docs,
-                    api,
-                    kind: ExternKind::Function,
-                    params: Vec::new(),
-                    result: None,
-                    tools_only: false,
-                    span,
-                });
-                self.give_name(name, Declared::Extern(id));
-            }
-            ItemKind::State { scope: word, fields } => self.state_names(&api, word, fields),
-            ItemKind::Group { .. } | ItemKind::Prefer { .. } | ItemKind::Command { .. } => {}
-        }
-    }
-
-    /// State blocks are merged; their fields get their places here, and their types later.
-    fn state_names(&mut self, api: &str, word: &ast::Name, fields: &[ast::Field]) {
-        let Some(scope) = scope(&word.text) else {
-            let message = format!("no state `{}`", word.text);
-            let help = "states are `context`, `share_group`, `thread` and `process`";
-            self.report(Diagnostic::at(word.span, message).help(help));
-            return;
-        };
-        for field in fields {
-            let all = &mut self.program.states[scope as usize].fields;
-            if let Some(first) = all.iter().find(|known| known.name == field.name.text) {
-                let message = format!("`{}.{}` is declared twice", word.text, field.name.text);
-                let diagnostic = Diagnostic::at(field.name.span, message)
-                    .label("here again")
-                    .also(first.span, "declared here");
-                self.report(diagnostic);
-                continue;
-            }
-            all.push(placeholder(api, field));
-        }
-    }
-
-    fn refuse_second_names(&mut self, names: &[ast::Name], what: &str) {
-        let mut seen = BTreeSet::new();
-        for name in names {
-            if !seen.insert(name.text.as_str()) {
-                self.mistake(name.span, format!("the {what} `{}` stands here twice", name.text));
-            }
-        }
-    }
-
+impl Checker<'_> {
     /// Types and attributes of the fields of states, objects and structs.
     pub(super) fn fields(&mut self, item: &Item) {
         match &item.kind {
@@ -469,7 +318,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn placeholder(api: &str, field: &ast::Field) -> Field {
+/// A field whose type is not known yet.
+pub(super) fn placeholder(api: &str, field: &ast::Field) -> Field {
     Field {
         name: field.name.text.clone(),
         docs: field.docs.clone(),

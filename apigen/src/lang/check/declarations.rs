@@ -1,0 +1,211 @@
+//! Names and places of declarations; what is in them comes later, so that their order means nothing.
+
+use std::collections::BTreeSet;
+
+use super::super::ast::{self, Item, ItemKind};
+use super::super::diagnostic::Diagnostic;
+use super::super::typed::{
+    Enum, EnumId, Extern, ExternId, ExternKind, Function, FunctionId, Layout, LayoutId, Object,
+    ObjectId, Scope, Sizes, SizesId, Struct, StructId,
+};
+use super::Checker;
+use super::functions::Progress;
+use super::items::placeholder;
+use super::names::{Declared, scope};
+
+impl<'a> Checker<'a> {
+    /// Gives every named item its name and its place in the program.
+    pub(super) fn declare(&mut self, api: &str, item: &'a Item) {
+        let allowed: &[&str] = match &item.kind {
+            ItemKind::Object { .. } => &["tracked"],
+            ItemKind::Extern { .. } => &["tools"],
+            ItemKind::Command { .. } => &["effect", "hook", "consumes"],
+            _ => &[],
+        };
+        self.allow_attributes(&item.attributes, allowed);
+        if let ItemKind::State { scope, fields } = &item.kind {
+            self.state_names(api, scope, fields);
+        }
+        if let Some((name, declared)) = self.place(api, item) {
+            self.give_name(name, declared);
+        }
+    }
+
+    /// A place in the program for what `item` declares, empty so far.
+    fn place(&mut self, api: &str, item: &'a Item) -> Option<(&'a ast::Name, Declared)> {
+        Some(match &item.kind {
+            ItemKind::Object { name, scope, by_handle, .. } => {
+                let scope = self.scope_of_objects(scope);
+                (name, Declared::Object(self.new_object(api, item, name, scope, *by_handle)))
+            }
+            ItemKind::Struct { name, .. } => {
+                (name, Declared::Struct(self.new_struct(api, item, name)))
+            }
+            ItemKind::Enum { name, variants } => {
+                (name, Declared::Enum(self.new_enum(api, item, name, variants)))
+            }
+            ItemKind::Layout { name, .. } => {
+                (name, Declared::Layout(self.new_layout(api, item, name)))
+            }
+            ItemKind::Sizes { name, .. } => {
+                (name, Declared::Sizes(self.new_sizes(api, item, name)))
+            }
+            ItemKind::Function { name, .. } => {
+                let id = FunctionId(self.program.functions.len());
+                let (docs, api) = (item.docs.clone(), api.to_owned());
+                let function = Function::placeholder(&name.text, docs, api, item.span);
+                self.program.functions.push(function);
+                self.functions.push(Progress::Declared(item));
+                (name, Declared::Function(id))
+            }
+            ItemKind::Extern { name, .. } => {
+                (name, Declared::Extern(self.new_extern(api, item, name)))
+            }
+            ItemKind::State { .. }
+            | ItemKind::Group { .. }
+            | ItemKind::Prefer { .. }
+            | ItemKind::Command { .. } => return None,
+        })
+    }
+
+    fn scope_of_objects(&mut self, word: &ast::Name) -> Scope {
+        let scope = scope(&word.text).filter(|scope| *scope != Scope::Thread);
+        if scope.is_none() {
+            let message = "objects live in a `context`, a `share_group` or a `process`";
+            self.mistake(word.span, message);
+        }
+        scope.unwrap_or(Scope::Context)
+    }
+
+    fn new_object(
+        &mut self,
+        api: &str,
+        item: &Item,
+        name: &ast::Name,
+        scope: Scope,
+        by_handle: bool,
+    ) -> ObjectId {
+        let tracked = self.has_word(&item.attributes, "tracked");
+        let objects = &mut self.program.objects;
+        objects.push(Object {
+            name: name.text.clone(),
+            docs: item.docs.clone(),
+            api: api.to_owned(),
+            scope,
+            by_handle,
+            tracked,
+            fields: Vec::new(),
+            span: item.span,
+        });
+        ObjectId(objects.len() - 1)
+    }
+
+    fn new_struct(&mut self, api: &str, item: &Item, name: &ast::Name) -> StructId {
+        let structs = &mut self.program.structs;
+        structs.push(Struct {
+            name: name.text.clone(),
+            docs: item.docs.clone(),
+            api: api.to_owned(),
+            tracked: false,
+            fields: Vec::new(),
+            span: item.span,
+        });
+        StructId(structs.len() - 1)
+    }
+
+    fn new_enum(
+        &mut self,
+        api: &str,
+        item: &Item,
+        name: &ast::Name,
+        variants: &[ast::Name],
+    ) -> EnumId {
+        self.refuse_second_names(variants, "variant");
+        if variants.is_empty() {
+            self.mistake(name.span, "an enum needs a variant");
+        }
+        let enums = &mut self.program.enums;
+        enums.push(Enum {
+            name: name.text.clone(),
+            docs: item.docs.clone(),
+            api: api.to_owned(),
+            variants: variants.iter().map(|variant| variant.text.clone()).collect(),
+            span: item.span,
+        });
+        EnumId(enums.len() - 1)
+    }
+
+    fn new_layout(&mut self, api: &str, item: &Item, name: &ast::Name) -> LayoutId {
+        let layouts = &mut self.program.layouts;
+        layouts.push(Layout {
+            name: name.text.clone(),
+            docs: item.docs.clone(),
+            api: api.to_owned(),
+            size: 0,
+            align: 1,
+            stype: None,
+            fields: Vec::new(),
+            span: item.span,
+        });
+        LayoutId(layouts.len() - 1)
+    }
+
+    fn new_sizes(&mut self, api: &str, item: &Item, name: &ast::Name) -> SizesId {
+        let sizes = &mut self.program.sizes;
+        sizes.push(Sizes {
+            name: name.text.clone(),
+            docs: item.docs.clone(),
+            api: api.to_owned(),
+            default: 0,
+            cases: Vec::new(),
+            span: item.span,
+        });
+        SizesId(sizes.len() - 1)
+    }
+
+    fn new_extern(&mut self, api: &str, item: &Item, name: &ast::Name) -> ExternId {
+        let externs = &mut self.program.externs;
+        externs.push(Extern {
+            name: name.text.clone(),
+            docs: item.docs.clone(),
+            api: api.to_owned(),
+            kind: ExternKind::Function,
+            params: Vec::new(),
+            result: None,
+            tools_only: false,
+            span: item.span,
+        });
+        ExternId(externs.len() - 1)
+    }
+
+    /// State blocks are merged; their fields get their places here, and their types later.
+    fn state_names(&mut self, api: &str, word: &ast::Name, fields: &[ast::Field]) {
+        let Some(scope) = scope(&word.text) else {
+            let message = format!("no state `{}`", word.text);
+            let help = "states are `context`, `share_group`, `thread` and `process`";
+            self.report(Diagnostic::at(word.span, message).help(help));
+            return;
+        };
+        for field in fields {
+            let all = &mut self.program.states[scope as usize].fields;
+            if let Some(first) = all.iter().find(|known| known.name == field.name.text) {
+                let message = format!("`{}.{}` is declared twice", word.text, field.name.text);
+                let diagnostic = Diagnostic::at(field.name.span, message)
+                    .label("here again")
+                    .also(first.span, "declared here");
+                self.report(diagnostic);
+                continue;
+            }
+            all.push(placeholder(api, field));
+        }
+    }
+
+    pub(super) fn refuse_second_names(&mut self, names: &[ast::Name], what: &str) {
+        let mut seen = BTreeSet::new();
+        for name in names {
+            if !seen.insert(name.text.as_str()) {
+                self.mistake(name.span, format!("the {what} `{}` stands here twice", name.text));
+            }
+        }
+    }
+}
