@@ -2373,7 +2373,8 @@ pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
 pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM1FV);
     let Some(call) = Call::begin(GL_UNIFORM1FV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, count as i64, 4)];
+    let mut reads =
+        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -2399,7 +2400,8 @@ pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
 pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM1IV);
     let Some(call) = Call::begin(GL_UNIFORM1IV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, count as i64, 4)];
+    let mut reads =
+        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -2427,7 +2429,11 @@ pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
 pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM2FV);
     let Some(call) = Call::begin(GL_UNIFORM2FV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -2455,7 +2461,11 @@ pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
 pub unsafe extern "C" fn glUniform2iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM2IV);
     let Some(call) = Call::begin(GL_UNIFORM2IV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -2483,7 +2493,11 @@ pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
 pub unsafe extern "C" fn glUniform3fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM3FV);
     let Some(call) = Call::begin(GL_UNIFORM3FV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -2511,7 +2525,11 @@ pub unsafe extern "C" fn glUniform3i(location: i32, v0: i32, v1: i32, v2: i32) {
 pub unsafe extern "C" fn glUniform3iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM3IV);
     let Some(call) = Call::begin(GL_UNIFORM3IV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -2541,7 +2559,11 @@ pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v
 pub unsafe extern "C" fn glUniform4fv(location: i32, count: i32, value: *const f32) {
     let driver: unsafe extern "C" fn(i32, i32, *const f32) = driver!(GL_UNIFORM4FV);
     let Some(call) = Call::begin(GL_UNIFORM4FV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -2571,7 +2593,11 @@ pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v
 pub unsafe extern "C" fn glUniform4iv(location: i32, count: i32, value: *const i32) {
     let driver: unsafe extern "C" fn(i32, i32, *const i32) = driver!(GL_UNIFORM4IV);
     let Some(call) = Call::begin(GL_UNIFORM4IV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -2593,7 +2619,11 @@ pub unsafe extern "C" fn glUniformMatrix2fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2FV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -2617,7 +2647,11 @@ pub unsafe extern "C" fn glUniformMatrix3fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3FV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(9) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -2641,7 +2675,11 @@ pub unsafe extern "C" fn glUniformMatrix4fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4FV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(16) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };

@@ -873,24 +873,29 @@ pub unsafe extern "C" fn glDebugMessageInsert(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) =
         driver!(GL_DEBUG_MESSAGE_INSERT);
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT) else {
+    let Some(mut call) = Call::begin(GL_DEBUG_MESSAGE_INSERT) else {
         return driver(source, r#type, id, severity, length, buf);
     };
-    let mut reads =
-        [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
-        return driver(source, r#type, id, severity, length, buf);
-    };
-    call.clear(16);
-    call.put(0, source);
-    call.put(4, r#type);
-    call.put(8, id);
-    call.put(12, severity);
-    call.put(16, length);
-    call.put(24, buf);
-    let call = call.publish_observing(32, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDebugMessageInsert::enter(
+            tracked, readable, observer, source, r#type, id, severity, length, buf as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, source);
+        call.put(4, r#type);
+        call.put(8, id);
+        call.put(12, severity);
+        call.put(16, length);
+        call.put(24, buf);
+        call.publish_observing(32, &reads)
+    });
     driver(source, r#type, id, severity, length, buf);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
@@ -1133,15 +1138,21 @@ pub unsafe extern "C" fn glDrawArraysInstanced(
 
 pub unsafe extern "C" fn glDrawBuffers(n: i32, bufs: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS);
-    let Some(call) = Call::begin(GL_DRAW_BUFFERS) else { return driver(n, bufs) };
-    let mut reads = [observe::array(bufs, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, bufs) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, bufs);
-    let call = call.publish_observing(16, &reads);
+    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS) else { return driver(n, bufs) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawBuffers::enter(tracked, readable, observer, n, bufs as u64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, bufs);
+        call.publish_observing(16, &reads)
+    });
     driver(n, bufs);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsBaseVertex(
@@ -2143,26 +2154,31 @@ pub unsafe extern "C" fn glGetProgramBinary(
     let Some(call) = Call::begin(GL_GET_PROGRAM_BINARY) else {
         return driver(program, bufSize, length, binaryFormat, binary);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(program, bufSize, length, binaryFormat, binary);
-    };
-    call.put(0, program);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, binaryFormat);
-    call.put(24, binary);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 32).map(|call| {
+        call.put(0, program);
+        call.put(4, bufSize);
+        call.put(8, length);
+        call.put(16, binaryFormat);
+        call.put(24, binary);
+        call.publish()
+    });
     driver(program, bufSize, length, binaryFormat, binary);
-    let mut writes = [
-        observe::array(length, 1, 4),
-        observe::array(binaryFormat, 1, 4),
-        if length.is_null() {
-            observe::array(binary, bufSize as i64, 1)
-        } else {
-            observe::counted_array(binary, length, bufSize as i64, 1)
-        },
-    ];
-    call.leave(GL_GET_PROGRAM_BINARY, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetProgramBinary::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                bufSize,
+                length as u64,
+                binaryFormat as u64,
+                binary as u64,
+            )
+        });
+        let mut writes = [observe::array(length, 1, 4)];
+        call.leave(GL_GET_PROGRAM_BINARY, 0, (), &mut writes);
+    }
 }
 
 pub unsafe extern "C" fn glGetProgramInterfaceiv(
@@ -3168,25 +3184,33 @@ pub unsafe extern "C" fn glObjectLabel(
     label: *const c_char,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_OBJECT_LABEL);
-    let Some(call) = Call::begin(GL_OBJECT_LABEL) else {
+    let Some(mut call) = Call::begin(GL_OBJECT_LABEL) else {
         return driver(identifier, name, length, label);
     };
-    let mut reads = [if length < 0 {
-        observe::c_string(label)
-    } else {
-        observe::array(label, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(identifier, name, length, label);
-    };
-    call.clear(8);
-    call.put(0, identifier);
-    call.put(4, name);
-    call.put(8, length);
-    call.put(16, label);
-    let call = call.publish_observing(24, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glObjectLabel::enter(
+            tracked,
+            readable,
+            observer,
+            identifier,
+            name,
+            length,
+            label as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, identifier);
+        call.put(4, name);
+        call.put(8, length);
+        call.put(16, label);
+        call.publish_observing(24, &reads)
+    });
     driver(identifier, name, length, label);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label: *const c_char) {
@@ -3346,7 +3370,8 @@ pub unsafe extern "C" fn glProgramUniform1fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, count as i64, 4)];
+    let mut reads =
+        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3385,7 +3410,8 @@ pub unsafe extern "C" fn glProgramUniform1iv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, count as i64, 4)];
+    let mut reads =
+        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3424,7 +3450,8 @@ pub unsafe extern "C" fn glProgramUniform1uiv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, count as i64, 4)];
+    let mut reads =
+        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3463,7 +3490,11 @@ pub unsafe extern "C" fn glProgramUniform2fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3502,7 +3533,11 @@ pub unsafe extern "C" fn glProgramUniform2iv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3541,7 +3576,11 @@ pub unsafe extern "C" fn glProgramUniform2uiv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3588,7 +3627,11 @@ pub unsafe extern "C" fn glProgramUniform3fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3635,7 +3678,11 @@ pub unsafe extern "C" fn glProgramUniform3iv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3682,7 +3729,11 @@ pub unsafe extern "C" fn glProgramUniform3uiv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3732,7 +3783,11 @@ pub unsafe extern "C" fn glProgramUniform4fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3782,7 +3837,11 @@ pub unsafe extern "C" fn glProgramUniform4iv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3832,7 +3891,11 @@ pub unsafe extern "C" fn glProgramUniform4uiv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -3858,7 +3921,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -3885,7 +3952,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -3912,7 +3983,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -3939,7 +4014,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(9) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -3966,7 +4045,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -3993,7 +4076,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -4020,7 +4107,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(16) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -4047,7 +4138,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -4074,7 +4169,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -4096,25 +4195,33 @@ pub unsafe extern "C" fn glPushDebugGroup(
     message: *const c_char,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_PUSH_DEBUG_GROUP);
-    let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP) else {
+    let Some(mut call) = Call::begin(GL_PUSH_DEBUG_GROUP) else {
         return driver(source, id, length, message);
     };
-    let mut reads = [if length < 0 {
-        observe::c_string(message)
-    } else {
-        observe::array(message, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(source, id, length, message);
-    };
-    call.clear(8);
-    call.put(0, source);
-    call.put(4, id);
-    call.put(8, length);
-    call.put(16, message);
-    let call = call.publish_observing(24, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glPushDebugGroup::enter(
+            tracked,
+            readable,
+            observer,
+            source,
+            id,
+            length,
+            message as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, source);
+        call.put(4, id);
+        call.put(8, length);
+        call.put(16, message);
+        call.publish_observing(24, &reads)
+    });
     driver(source, id, length, message);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glReadBuffer(src: u32) {
@@ -4795,7 +4902,8 @@ pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
 pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM1UIV);
     let Some(call) = Call::begin(GL_UNIFORM1UIV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, count as i64, 4)];
+    let mut reads =
+        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -4823,7 +4931,11 @@ pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
 pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM2UIV);
     let Some(call) = Call::begin(GL_UNIFORM2UIV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -4851,7 +4963,11 @@ pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) 
 pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM3UIV);
     let Some(call) = Call::begin(GL_UNIFORM3UIV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -4881,7 +4997,11 @@ pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, 
 pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const u32) {
     let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM4UIV);
     let Some(call) = Call::begin(GL_UNIFORM4UIV) else { return driver(location, count, value) };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
         return driver(location, count, value);
     };
@@ -4924,7 +5044,11 @@ pub unsafe extern "C" fn glUniformMatrix2x3fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -4948,7 +5072,11 @@ pub unsafe extern "C" fn glUniformMatrix2x4fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -4972,7 +5100,11 @@ pub unsafe extern "C" fn glUniformMatrix3x2fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -4996,7 +5128,11 @@ pub unsafe extern "C" fn glUniformMatrix3x4fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -5020,7 +5156,11 @@ pub unsafe extern "C" fn glUniformMatrix4x2fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -5044,7 +5184,11 @@ pub unsafe extern "C" fn glUniformMatrix4x3fv(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };

@@ -1293,24 +1293,29 @@ pub unsafe extern "C" fn glDebugMessageInsertKHR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) =
         driver!(GL_DEBUG_MESSAGE_INSERT_KHR);
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT_KHR) else {
+    let Some(mut call) = Call::begin(GL_DEBUG_MESSAGE_INSERT_KHR) else {
         return driver(source, r#type, id, severity, length, buf);
     };
-    let mut reads =
-        [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
-        return driver(source, r#type, id, severity, length, buf);
-    };
-    call.clear(16);
-    call.put(0, source);
-    call.put(4, r#type);
-    call.put(8, id);
-    call.put(12, severity);
-    call.put(16, length);
-    call.put(24, buf);
-    let call = call.publish_observing(32, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDebugMessageInsertKHR::enter(
+            tracked, readable, observer, source, r#type, id, severity, length, buf as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, source);
+        call.put(4, r#type);
+        call.put(8, id);
+        call.put(12, severity);
+        call.put(16, length);
+        call.put(24, buf);
+        call.publish_observing(32, &reads)
+    });
     driver(source, r#type, id, severity, length, buf);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
@@ -1634,15 +1639,21 @@ pub unsafe extern "C" fn glDrawArraysInstancedEXT(
 
 pub unsafe extern "C" fn glDrawBuffersEXT(n: i32, bufs: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS_EXT);
-    let Some(call) = Call::begin(GL_DRAW_BUFFERS_EXT) else { return driver(n, bufs) };
-    let mut reads = [observe::array(bufs, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, bufs) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, bufs);
-    let call = call.publish_observing(16, &reads);
+    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS_EXT) else { return driver(n, bufs) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawBuffersEXT::enter(tracked, readable, observer, n, bufs as u64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, bufs);
+        call.publish_observing(16, &reads)
+    });
     driver(n, bufs);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawBuffersIndexedEXT(
@@ -3382,26 +3393,31 @@ pub unsafe extern "C" fn glGetProgramBinaryOES(
     let Some(call) = Call::begin(GL_GET_PROGRAM_BINARY_OES) else {
         return driver(program, bufSize, length, binaryFormat, binary);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(program, bufSize, length, binaryFormat, binary);
-    };
-    call.put(0, program);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, binaryFormat);
-    call.put(24, binary);
-    let call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 32).map(|call| {
+        call.put(0, program);
+        call.put(4, bufSize);
+        call.put(8, length);
+        call.put(16, binaryFormat);
+        call.put(24, binary);
+        call.publish()
+    });
     driver(program, bufSize, length, binaryFormat, binary);
-    let mut writes = [
-        observe::array(length, 1, 4),
-        observe::array(binaryFormat, 1, 4),
-        if length.is_null() {
-            observe::array(binary, bufSize as i64, 1)
-        } else {
-            observe::counted_array(binary, length, bufSize as i64, 1)
-        },
-    ];
-    call.leave(GL_GET_PROGRAM_BINARY_OES, 0, (), &mut writes);
+    if let Some(mut call) = call {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glGetProgramBinaryOES::leave(
+                tracked,
+                readable,
+                observer,
+                program,
+                bufSize,
+                length as u64,
+                binaryFormat as u64,
+                binary as u64,
+            )
+        });
+        let mut writes = [observe::array(length, 1, 4)];
+        call.leave(GL_GET_PROGRAM_BINARY_OES, 0, (), &mut writes);
+    }
 }
 
 pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(
@@ -5046,25 +5062,33 @@ pub unsafe extern "C" fn glObjectLabelKHR(
     label: *const c_char,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_OBJECT_LABEL_KHR);
-    let Some(call) = Call::begin(GL_OBJECT_LABEL_KHR) else {
+    let Some(mut call) = Call::begin(GL_OBJECT_LABEL_KHR) else {
         return driver(identifier, name, length, label);
     };
-    let mut reads = [if length < 0 {
-        observe::c_string(label)
-    } else {
-        observe::array(label, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(identifier, name, length, label);
-    };
-    call.clear(8);
-    call.put(0, identifier);
-    call.put(4, name);
-    call.put(8, length);
-    call.put(16, label);
-    let call = call.publish_observing(24, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glObjectLabelKHR::enter(
+            tracked,
+            readable,
+            observer,
+            identifier,
+            name,
+            length,
+            label as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, identifier);
+        call.put(4, name);
+        call.put(8, length);
+        call.put(16, label);
+        call.publish_observing(24, &reads)
+    });
     driver(identifier, name, length, label);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glObjectPtrLabelKHR(
@@ -5393,7 +5417,8 @@ pub unsafe extern "C" fn glProgramUniform1fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, count as i64, 4)];
+    let mut reads =
+        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5433,7 +5458,8 @@ pub unsafe extern "C" fn glProgramUniform1ivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, count as i64, 4)];
+    let mut reads =
+        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5473,7 +5499,8 @@ pub unsafe extern "C" fn glProgramUniform1uivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, count as i64, 4)];
+    let mut reads =
+        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5513,7 +5540,11 @@ pub unsafe extern "C" fn glProgramUniform2fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5553,7 +5584,11 @@ pub unsafe extern "C" fn glProgramUniform2ivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5593,7 +5628,11 @@ pub unsafe extern "C" fn glProgramUniform2uivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5641,7 +5680,11 @@ pub unsafe extern "C" fn glProgramUniform3fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5689,7 +5732,11 @@ pub unsafe extern "C" fn glProgramUniform3ivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5737,7 +5784,11 @@ pub unsafe extern "C" fn glProgramUniform3uivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5789,7 +5840,11 @@ pub unsafe extern "C" fn glProgramUniform4fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5841,7 +5896,11 @@ pub unsafe extern "C" fn glProgramUniform4ivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5893,7 +5952,11 @@ pub unsafe extern "C" fn glProgramUniform4uivEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV_EXT) else {
         return driver(program, location, count, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, value);
     };
@@ -5919,7 +5982,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -5946,7 +6013,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -5973,7 +6044,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -6000,7 +6075,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(9), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(9) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -6027,7 +6106,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -6054,7 +6137,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -6081,7 +6168,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(16), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(16) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -6108,7 +6199,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -6135,7 +6230,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fvEXT(
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT) else {
         return driver(program, location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(program, location, count, transpose, value);
     };
@@ -6158,25 +6257,33 @@ pub unsafe extern "C" fn glPushDebugGroupKHR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) =
         driver!(GL_PUSH_DEBUG_GROUP_KHR);
-    let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP_KHR) else {
+    let Some(mut call) = Call::begin(GL_PUSH_DEBUG_GROUP_KHR) else {
         return driver(source, id, length, message);
     };
-    let mut reads = [if length < 0 {
-        observe::c_string(message)
-    } else {
-        observe::array(message, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(source, id, length, message);
-    };
-    call.clear(8);
-    call.put(0, source);
-    call.put(4, id);
-    call.put(8, length);
-    call.put(16, message);
-    let call = call.publish_observing(24, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glPushDebugGroupKHR::enter(
+            tracked,
+            readable,
+            observer,
+            source,
+            id,
+            length,
+            message as u64,
+        )
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, source);
+        call.put(4, id);
+        call.put(8, length);
+        call.put(16, message);
+        call.publish_observing(24, &reads)
+    });
     driver(source, id, length, message);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glPushGroupMarkerEXT(length: i32, marker: *const c_char) {

@@ -789,15 +789,21 @@ pub unsafe extern "C" fn glDrawArraysInstancedNV(
 
 pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS_NV);
-    let Some(call) = Call::begin(GL_DRAW_BUFFERS_NV) else { return driver(n, bufs) };
-    let mut reads = [observe::array(bufs, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, bufs) };
-    call.clear(0);
-    call.put(0, n);
-    call.put(8, bufs);
-    let call = call.publish_observing(16, &reads);
+    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS_NV) else { return driver(n, bufs) };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDrawBuffersNV::enter(tracked, readable, observer, n, bufs as u64)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, n);
+        call.put(8, bufs);
+        call.publish_observing(16, &reads)
+    });
     driver(n, bufs);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDrawElementsInstancedANGLE(
@@ -6198,7 +6204,11 @@ pub unsafe extern "C" fn glUniformMatrix2x3fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -6222,7 +6232,11 @@ pub unsafe extern "C" fn glUniformMatrix2x4fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -6246,7 +6260,11 @@ pub unsafe extern "C" fn glUniformMatrix3x2fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(6), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -6270,7 +6288,11 @@ pub unsafe extern "C" fn glUniformMatrix3x4fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -6294,7 +6316,11 @@ pub unsafe extern "C" fn glUniformMatrix4x2fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(8), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };
@@ -6318,7 +6344,11 @@ pub unsafe extern "C" fn glUniformMatrix4x3fvNV(
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV_NV) else {
         return driver(location, count, transpose, value);
     };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(12), 4)];
+    let mut reads = [observe::array(
+        value,
+        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
+        4,
+    )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
         return driver(location, count, transpose, value);
     };

@@ -923,6 +923,32 @@ pub mod glDebugMessageCallback {
     }
 }
 
+pub mod glDebugMessageInsert {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        source: u32,
+        r#type: u32,
+        id: u32,
+        severity: u32,
+        length: i32,
+        buf: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        if functions::is_message_source(source) {
+            {
+                let (length, is_terminated) = (i64::from(length), i64::from(length) < 0);
+                observe::text_of(memory, seen, 5, buf, length, is_terminated);
+            };
+        }
+    }
+}
+
 pub mod glDeleteProgramPipelines {
     use super::*;
 
@@ -1161,7 +1187,6 @@ pub mod glDrawArraysInstanced {
 pub mod glDrawBuffers {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1171,23 +1196,30 @@ pub mod glDrawBuffers {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if context.draw_framebuffer.is_none() {
-            (&mut context.draw_buffers).clear();
-            for i in number::range(0, i64::min(i64::from(n), 32)) {
-                {
-                    let value = memory.element::<u32>(bufs, i);
-                    at::push(&mut context.draw_buffers, value);
-                }
-            }
-        } else {
-            if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
-                (&mut it.draw_buffers).clear();
-            }
-            for i in number::range(0, i64::min(i64::from(n), 32)) {
-                {
-                    let value = memory.element::<u32>(bufs, i);
+        if i64::from(n) <= 32 {
+            observe::elements(seen, 1, bufs, i64::from(n), 4);
+            #[cfg(feature = "tools")]
+            {
+                if context.draw_framebuffer.is_none() {
+                    (&mut context.draw_buffers).clear();
+                    for i in number::range(0, i64::from(n)) {
+                        {
+                            let value = memory.element::<u32>(bufs, i);
+                            at::push(&mut context.draw_buffers, value);
+                        }
+                    }
+                } else {
                     if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
-                        at::push(&mut it.draw_buffers, value);
+                        (&mut it.draw_buffers).clear();
+                    }
+                    for i in number::range(0, i64::from(n)) {
+                        {
+                            let value = memory.element::<u32>(bufs, i);
+                            if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer)
+                            {
+                                at::push(&mut it.draw_buffers, value);
+                            }
+                        }
                     }
                 }
             }
@@ -1888,6 +1920,29 @@ pub mod glGetInternalformativ {
     }
 }
 
+pub mod glGetProgramBinary {
+    use super::*;
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        program: u32,
+        bufSize: i32,
+        length: u64,
+        binaryFormat: u64,
+        binary: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        if i64::from(bufSize) >= 0 {
+            observe::elements(seen, 3, binaryFormat, 1, 4);
+            observe::counted(memory, seen, 4, binary, length, i64::from(bufSize), 1);
+        }
+    }
+}
+
 pub mod glGetProgramResourceLocation {
     use super::*;
 
@@ -2323,7 +2378,6 @@ pub mod glMinSampleShading {
 pub mod glObjectLabel {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -2336,13 +2390,22 @@ pub mod glObjectLabel {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::label_object(
-            thread,
-            memory,
-            identifier,
-            name,
-            observe::text_value(memory, label, i64::from(length), i64::from(length) < 0),
-        );
+        if functions::has_label(identifier) {
+            {
+                let (length, is_terminated) = (i64::from(length), i64::from(length) < 0);
+                observe::text_of(memory, seen, 3, label, length, is_terminated);
+            };
+            #[cfg(feature = "tools")]
+            {
+                crate::gles::label_object(
+                    thread,
+                    memory,
+                    identifier,
+                    name,
+                    observe::text_value(memory, label, i64::from(length), i64::from(length) < 0),
+                );
+            }
+        }
     }
 }
 
@@ -3930,7 +3993,6 @@ pub mod glProgramUniformMatrix4x3fv {
 pub mod glPushDebugGroup {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3942,10 +4004,23 @@ pub mod glPushDebugGroup {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        {
-            let value =
-                observe::text_value(memory, message, i64::from(length), i64::from(length) < 0);
-            at::push(&mut context.debug_groups, value);
+        if functions::is_message_source(source) {
+            {
+                let (length, is_terminated) = (i64::from(length), i64::from(length) < 0);
+                observe::text_of(memory, seen, 3, message, length, is_terminated);
+            };
+            #[cfg(feature = "tools")]
+            {
+                {
+                    let value = observe::text_value(
+                        memory,
+                        message,
+                        i64::from(length),
+                        i64::from(length) < 0,
+                    );
+                    at::push(&mut context.debug_groups, value);
+                }
+            }
         }
     }
 }

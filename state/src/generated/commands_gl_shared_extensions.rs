@@ -870,6 +870,8 @@ pub mod glCurrentPaletteMatrixOES {
 
 pub use super::commands_gl_es3::glDebugMessageCallback as glDebugMessageCallbackKHR;
 
+pub use super::commands_gl_es3::glDebugMessageInsert as glDebugMessageInsertKHR;
+
 pub mod glDeleteFramebuffersOES {
     use super::*;
 
@@ -1933,6 +1935,8 @@ pub use super::commands_gl_es3::glGetGraphicsResetStatus as glGetGraphicsResetSt
 pub use super::commands_gl_es3::glGetGraphicsResetStatus as glGetGraphicsResetStatusKHR;
 
 pub use super::commands_gl_es3::glGetInteger64v as glGetInteger64vEXT;
+
+pub use super::commands_gl_es3::glGetProgramBinary as glGetProgramBinaryOES;
 
 pub use super::commands_gl_es3::glGetSamplerParameterIiv as glGetSamplerParameterIivEXT;
 

@@ -297,7 +297,6 @@ pub mod glDrawArraysInstancedNV {
 pub mod glDrawBuffersNV {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -307,23 +306,30 @@ pub mod glDrawBuffersNV {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if context.draw_framebuffer.is_none() {
-            (&mut context.draw_buffers).clear();
-            for i in number::range(0, i64::min(i64::from(n), 32)) {
-                {
-                    let value = memory.element::<u32>(bufs, i);
-                    at::push(&mut context.draw_buffers, value);
-                }
-            }
-        } else {
-            if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
-                (&mut it.draw_buffers).clear();
-            }
-            for i in number::range(0, i64::min(i64::from(n), 32)) {
-                {
-                    let value = memory.element::<u32>(bufs, i);
+        if i64::from(n) <= 32 {
+            observe::elements(seen, 1, bufs, i64::from(n), 4);
+            #[cfg(feature = "tools")]
+            {
+                if context.draw_framebuffer.is_none() {
+                    (&mut context.draw_buffers).clear();
+                    for i in number::range(0, i64::from(n)) {
+                        {
+                            let value = memory.element::<u32>(bufs, i);
+                            at::push(&mut context.draw_buffers, value);
+                        }
+                    }
+                } else {
                     if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer) {
-                        at::push(&mut it.draw_buffers, value);
+                        (&mut it.draw_buffers).clear();
+                    }
+                    for i in number::range(0, i64::from(n)) {
+                        {
+                            let value = memory.element::<u32>(bufs, i);
+                            if let Some(it) = context.framebuffers.get_mut(context.draw_framebuffer)
+                            {
+                                at::push(&mut it.draw_buffers, value);
+                            }
+                        }
                     }
                 }
             }

@@ -5,7 +5,7 @@ use crate::Ignore;
 use crate::dispatch::{CommandState, bits};
 
 /// Commands that do something with the state, by name.
-pub static COMMANDS: [CommandState; 766] = [
+pub static COMMANDS: [CommandState; 770] = [
     CommandState {
         name: "eglBindAPI",
         enter: None,
@@ -2953,6 +2953,40 @@ pub static COMMANDS: [CommandState; 766] = [
         leave: None,
     },
     CommandState {
+        name: "glDebugMessageInsert",
+        enter: Some(|thread, memory, args, _| {
+            glDebugMessageInsert::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u32>(args, 2),
+                bits::<u32>(args, 3),
+                bits::<i32>(args, 4),
+                bits::<u64>(args, 5),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDebugMessageInsertKHR",
+        enter: Some(|thread, memory, args, _| {
+            glDebugMessageInsertKHR::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u32>(args, 2),
+                bits::<u32>(args, 3),
+                bits::<i32>(args, 4),
+                bits::<u64>(args, 5),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
         name: "glDeleteBuffers",
         enter: Some(|thread, memory, args, _| {
             glDeleteBuffers::enter(
@@ -5193,6 +5227,38 @@ pub static COMMANDS: [CommandState; 766] = [
             )
         }),
         leave: None,
+    },
+    CommandState {
+        name: "glGetProgramBinary",
+        enter: None,
+        leave: Some(|thread, memory, args, _| {
+            glGetProgramBinary::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
+    },
+    CommandState {
+        name: "glGetProgramBinaryOES",
+        enter: None,
+        leave: Some(|thread, memory, args, _| {
+            glGetProgramBinaryOES::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<i32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
     },
     CommandState {
         name: "glGetProgramResourceLocation",

@@ -69,6 +69,29 @@ pub fn format_key(target: u32, format: u32) -> i64 {
     number::shl(i64::from(target), 32) | i64::from(format)
 }
 
+/// Those that a program's own messages may have.
+pub fn is_message_source(source: u32) -> bool {
+    i64::from(source) == GL_DEBUG_SOURCE_APPLICATION
+        || i64::from(source) == GL_DEBUG_SOURCE_THIRD_PARTY
+}
+
+pub fn has_label(identifier: u32) -> bool {
+    match i64::from(identifier) {
+        GL_BUFFER
+        | GL_SHADER
+        | GL_PROGRAM
+        | GL_VERTEX_ARRAY
+        | GL_QUERY
+        | GL_PROGRAM_PIPELINE
+        | GL_TRANSFORM_FEEDBACK
+        | GL_SAMPLER
+        | GL_TEXTURE
+        | GL_RENDERBUFFER
+        | GL_FRAMEBUFFER => true,
+        _ => false,
+    }
+}
+
 pub fn draws_something(mode: u32) -> bool {
     match i64::from(mode) {
         GL_POINTS | GL_LINES | GL_LINE_LOOP | GL_LINE_STRIP | GL_TRIANGLES | GL_TRIANGLE_STRIP
@@ -248,6 +271,11 @@ pub fn bound_texture(context: &Context, target: u32) -> Ref<Texture> {
         .and_then(|it| it.bindings.at(functions::texture_target(target)))
         .copied()
         .unwrap_or(Ref::NONE)
+}
+
+/// So many numbers; location -1 stands for a uniform that there is not, of which nothing is read.
+pub fn numbers(location: i32, count: i64) -> i64 {
+    if i64::from(location) >= 0 { count } else { 0 }
 }
 
 /// The program that glUniform* changes.
