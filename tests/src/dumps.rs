@@ -59,6 +59,21 @@ pub fn differences(ours: &[Call], theirs: &[Call]) -> Vec<String> {
     comparison.found
 }
 
+/// More calls than this in a row are not looked past.
+const LOOK_AHEAD: usize = 32;
+
+/// Whether two calls may be the same one.
+fn fits(our: &Call, their: &Call) -> bool {
+    (&our.name, our.fake) == (&their.name, their.fake)
+}
+
+/// How many calls of each to leave out until the next ones fit, as few as there can be.
+fn next_that_fits(ours: &[&Call], theirs: &[&Call]) -> Option<(usize, usize)> {
+    let pairs = (1..=LOOK_AHEAD).flat_map(|sum| (0..=sum).map(move |own| (own, sum - own)));
+    let mut there = pairs.filter(|(own, others)| *own < ours.len() && *others < theirs.len());
+    there.find(|(own, others)| fits(ours[*own], theirs[*others]))
+}
+
 fn by_thread(calls: &[Call]) -> BTreeMap<u32, Vec<&Call>> {
     let mut threads: BTreeMap<u32, Vec<&Call>> = BTreeMap::new();
     for call in calls {
@@ -75,41 +90,28 @@ struct Comparison {
 }
 
 impl Comparison {
-    fn thread(&mut self, ours: &[&Call], theirs: &[&Call]) {
-        let (mut left, mut right) = (ours.iter().peekable(), theirs.iter().peekable());
-        while let (Some(ours), Some(theirs)) = (left.peek(), right.peek()) {
-            if ours.fake != theirs.fake {
-                // One has a call that no program made, and goes on behind it.
-                let (one, who) = match ours.fake {
-                    true => (left.next(), "the other has none"),
-                    false => (right.next(), "missing"),
-                };
-                let call = one.map(|call| format!("fake {} ({})", call.name, call.number));
-                self.found.push(format!("{}: {who}", call.unwrap_or_default()));
+    fn thread(&mut self, mut ours: &[&Call], mut theirs: &[&Call]) {
+        while let (Some(our), Some(their)) = (ours.first(), theirs.first()) {
+            if fits(our, their) {
+                self.call(our, their);
+                (ours, theirs) = (&ours[1..], &theirs[1..]);
                 continue;
             }
-            if ours.name != theirs.name {
-                // All that follows would differ as well.
-                let [ours, theirs] = [ours, theirs].map(|call| {
-                    format!(
-                        "{}{} ({})",
-                        if call.fake { "fake " } else { "" },
-                        call.name,
-                        call.number
-                    )
-                });
-                self.found.push(format!("{ours} is not {theirs}"));
-                return;
-            }
-            self.call(ours, theirs);
-            left.next();
-            right.next();
+            let Some((own, others)) = next_that_fits(ours, theirs) else { break };
+            self.only("ours", &ours[..own]);
+            self.only("theirs", &theirs[..others]);
+            (ours, theirs) = (&ours[own..], &theirs[others..]);
         }
-        for (rest, who) in [(left.count(), "more"), (right.count(), "missing")] {
-            if rest > 0 {
-                self.found.push(format!("{rest} calls at the end: {who}"));
-            }
-        }
+        self.only("ours", ours);
+        self.only("theirs", theirs);
+    }
+
+    fn only(&mut self, whose: &str, calls: &[&Call]) {
+        let describe = |call: &&Call| {
+            let fake = if call.fake { "fake " } else { "" };
+            format!("only {whose}: {fake}{} ({})", call.name, call.number)
+        };
+        self.found.extend(calls.iter().map(describe));
     }
 
     fn call(&mut self, ours: &Call, theirs: &Call) {
@@ -329,10 +331,12 @@ mod tests {
     #[test]
     fn call_that_one_has_is_found() {
         let [one, two] = ["1 @0 glFlush()", "2 @0 glFinish()"].map(call);
-        assert_eq!(differences(std::slice::from_ref(&one), std::slice::from_ref(&two)).len(), 1);
-        assert_eq!(differences(std::slice::from_ref(&one), &[one.clone(), two]).len(), 1);
-        // One goes on behind the other's fake call.
+        assert_eq!(differences(std::slice::from_ref(&one), std::slice::from_ref(&two)).len(), 2);
+        assert_eq!(differences(std::slice::from_ref(&one), &[one.clone(), two.clone()]).len(), 1);
         let fake = Call { fake: true, ..one.clone() };
-        assert_eq!(differences(std::slice::from_ref(&fake), &[fake.clone(), one]).len(), 1);
+        assert_eq!(differences(std::slice::from_ref(&fake), std::slice::from_ref(&one)).len(), 2);
+        // What follows is compared all the same.
+        let found = differences(&[fake, one.clone(), two.clone()], &[one, two]);
+        assert_eq!(found, ["only ours: fake glFlush (1)"]);
     }
 }
