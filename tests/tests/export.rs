@@ -24,6 +24,16 @@ fn check(name: &str) {
 }
 
 #[test]
+fn es2_program_is_dumped_as_apitrace_s_own_recording_of_it() {
+    check("compare_es2");
+}
+
+#[test]
+fn es3_program_is_dumped_as_apitrace_s_own_recording_of_it() {
+    check("compare_es3");
+}
+
+#[test]
 fn es1_program_of_three_threads_is_dumped_as_apitrace_s_own_recording_of_it() {
     check("compare_threads");
 }
