@@ -155,7 +155,7 @@ mod tests {
     fn frames_end_where_zstd_ends_them() {
         let session = crate::gapii::Session::new();
         let plain = session.path("plain");
-        let text: Vec<u8> = (0..100_000u32).flat_map(|n| (n * n).to_le_bytes()).collect();
+        let text: Vec<u8> = (0..100_000u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect();
         std::fs::write(&plain, &text).unwrap();
         let zstd = Command::new("zstd").args(["-q", "-c"]).arg(&plain).output().unwrap().stdout;
         let skippable = [&[0x51, 0x2A, 0x4D, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
