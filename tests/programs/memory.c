@@ -11,6 +11,7 @@
  *   unreadable   uploads of memory that is not there or ends too early: for a driver that hardly reads any
  *   text         a long name of a uniform, COUNT times
  *   written      names of textures from the driver, and back to it
+ *   buffer       COUNT uploads of one array to a buffer, and one of 100 bytes of it
  *   fork         an upload, a child with the same upload, and an upload
  *   forever      an upload of the same 1 MiB and a swap, until it is killed
  */
@@ -151,6 +152,17 @@ static void written(void)
     glDeleteTextures(200, names);
 }
 
+static void buffer(void)
+{
+    GLuint name;
+    char *data = (char *)bytes_of(MIB, 1);
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    for (long n = 0; n < count; n++)
+        glBufferData(GL_ARRAY_BUFFER, MIB, data, GL_STATIC_DRAW);
+    glBufferSubData(GL_ARRAY_BUFFER, 8, 100, data + 8);
+}
+
 static void in_child(void)
 {
     PFNEGLQUERYDEVICESEXTPROC query =
@@ -216,6 +228,8 @@ int main(int argc, char **argv)
         text();
     else if (!strcmp(kind, "written"))
         written();
+    else if (!strcmp(kind, "buffer"))
+        buffer();
     else if (!strcmp(kind, "fork"))
         forks();
     else if (!strcmp(kind, "forever"))

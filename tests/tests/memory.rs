@@ -204,6 +204,31 @@ fn what_a_driver_wrote_is_known_when_it_is_read() {
 }
 
 #[test]
+fn memory_that_depends_on_state_is_a_range_of_its_parameter() {
+    let session = Session::new();
+    let mut process = offscreen(&program("memory"), ["buffer", "10"]);
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    let dump = recording.trace.ask("dump", &["--json"]).ok();
+    let commands: Vec<Value> =
+        dump.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| -> Vec<&Value> {
+        let commands = commands.iter().filter(|command| command["name"] == name);
+        commands.map(|command| &command["reads"]).collect()
+    };
+    let (expected, uploads) = (bytes_of(MIB, 1), of("glBufferData"));
+    assert_eq!(uploads.len(), 10);
+    for reads in uploads {
+        let range = &reads[0];
+        assert_eq!((&range["param"], &range["size"]), (&json!("data"), &json!(MIB)));
+        assert_eq!((&range["hash"], &range["blob"]), (&json!(name_of(&expected)), &json!(true)));
+    }
+    let [reads] = of("glBufferSubData")[..] else { panic!("one part is uploaded") };
+    assert_eq!(reads[0]["hash"], name_of(&expected[8..108]), "{reads}");
+    assert_eq!(memory(&recording.trace, "blobs"), 1);
+}
+
+#[test]
 fn child_of_a_fork_sends_its_own() {
     let session = Session::new();
     let mut process = offscreen(&program("memory"), ["fork", "3"]);
