@@ -1,8 +1,9 @@
 //! Which pages of the program's memory were readable a moment ago, so that a small argument array is
 //! copied without asking the kernel, and one that is not there is no crash.
 //!
-//! A page that is not known is probed once. All are forgotten at the end of every frame and with every
-//! quarter of a ring, so that what a program has unmapped is not taken for readable for long.
+//! Remembered is what lasts: pages of the thread's stack, of the program itself, and of the heap that
+//! lies behind it, and these until the end of the frame or of a quarter of a ring. What the program
+//! has mapped it may have unmapped again, so such pages are probed every time.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -15,6 +16,12 @@ use crate::guarded::{PAGE_BYTES, is_page_readable};
 const ENTRIES: usize = 1024;
 /// Bits of the generation in an entry.
 const GENERATION_BITS: u32 = 16;
+
+/// How far above the shim's frame memory counts as the stack, in bytes.
+const STACK_BYTES: u64 = 128 << 10;
+
+/// From the program's first byte to the end of the heap behind it; empty until it is known.
+static LASTING: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 /// The pages that this process knows. Words on their own, so that any thread may ask and answer.
 static PAGES: Pages = Pages::unknown();
@@ -29,18 +36,56 @@ struct Pages {
 /// Whether all of `len` bytes are known to be readable; they are in two pages at most.
 #[inline(always)]
 pub fn are_known(address: u64, len: u64) -> bool {
-    PAGES.know(address, len)
+    len == 0 || lasts(address) && PAGES.know(address, len)
 }
 
 /// Whether all of `len` bytes are readable; asks the kernel about pages that are not known.
 #[inline]
 pub fn are_readable(address: u64, len: u64) -> bool {
-    len <= PAGE_BYTES && PAGES.know(address, len) || PAGES.look(address, len)
+    len <= PAGE_BYTES && are_known(address, len) || PAGES.look(address, len)
 }
 
 /// From here on every page is asked about again.
 pub fn forget() {
     PAGES.forget();
+    // SAFETY: moves nothing.
+    let heap_end = unsafe { libc::sbrk(0) } as u64;
+    LASTING[1].store(heap_end.max(LASTING[0].load(Relaxed)), Relaxed);
+}
+
+/// Finds where the program itself is.
+pub fn set_up() {
+    // SAFETY: the function has the signature asked for, and never unwinds.
+    unsafe { libc::dl_iterate_phdr(Some(note_program), core::ptr::null_mut()) };
+    forget();
+}
+
+/// Notes the first byte of the first object, which is the program.
+unsafe extern "C" fn note_program(
+    object: *mut libc::dl_phdr_info,
+    _size: usize,
+    _data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: the loader gives an object that lives as long as this call.
+    let object = unsafe { &*object };
+    // SAFETY: the loader's own table of that many entries.
+    let headers =
+        unsafe { core::slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
+    let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+    if let Some(first) = loaded.map(|header| header.p_vaddr).min() {
+        LASTING[0].store(object.dlpi_addr + first, Relaxed);
+    }
+    1
+}
+
+/// Whether memory at an address stays where it is for a while.
+#[inline(always)]
+fn lasts(address: u64) -> bool {
+    let here = 0_u8;
+    let stack = (&raw const here as u64) - PAGE_BYTES;
+    let start = LASTING[0].load(Relaxed);
+    address.wrapping_sub(stack) < STACK_BYTES
+        || address.wrapping_sub(start) < LASTING[1].load(Relaxed).wrapping_sub(start)
 }
 
 impl Pages {
@@ -68,9 +113,6 @@ impl Pages {
     }
 
     fn look_at(&self, page: u64) -> bool {
-        if self.knows(page) {
-            return true;
-        }
         // Taken first: what is found counts for the time before it was looked for.
         let entry = self.entry(page);
         let readable = probe(page);
@@ -157,6 +199,23 @@ mod tests {
         assert!(!pages.know(0, 1) && !pages.look(0, 1));
         assert!(pages.know(0, 0) && pages.look(0, 0));
         assert!(!pages.look(u64::MAX, 2) && !pages.look(u64::MAX - 4096, 1));
+    }
+
+    #[test]
+    fn program_stack_and_heap_last_and_mappings_do_not() {
+        static OF_THE_PROGRAM: u8 = 7;
+        set_up();
+        let local = 7_u8;
+        for (address, expected) in [
+            (&raw const OF_THE_PROGRAM as u64, true),
+            (&raw const local as u64, true),
+            (holed(), false),
+            (8, false),
+        ] {
+            assert!(are_readable(address, 1) || address == 8, "{address:#x}");
+            assert_eq!(are_known(address, 1), expected, "{address:#x}");
+        }
+        assert!(!are_readable(8, 1));
     }
 
     #[test]

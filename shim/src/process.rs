@@ -14,6 +14,7 @@ use crate::driver;
 use crate::errno::ErrnoGuard;
 use crate::generated::names::{EXPORTED, NAMES};
 use crate::hooks;
+use crate::pages;
 use crate::table::{self, Hooks};
 use crate::tracking;
 
@@ -40,6 +41,7 @@ pub fn set_up() {
             table::set_driver(id, code, hooked);
         }
         if hooked == Hooks::Monitoring {
+            pages::set_up();
             connect();
             capture::safe_point(Moment::FirstCommand);
         }
