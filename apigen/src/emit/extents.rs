@@ -145,7 +145,7 @@ impl Arguments<'_> {
             }
             ExprKind::Match { value, arms, otherwise } => {
                 let (value, otherwise) = (self.int(value), self.int(otherwise));
-                let arms = arms.iter().map(|arm| self.arm(arm));
+                let arms = arms.iter().map(|arm| self.arm(arm, self.int(&arm.body)));
                 quote!(match #value { #(#arms)* _ => #otherwise })
             }
             ExprKind::Memory { .. } | ExprKind::Bool(_) => quote!(0),
@@ -156,12 +156,12 @@ impl Arguments<'_> {
         }
     }
 
-    fn arm(&self, arm: &Arm<Expr>) -> TokenStream {
+    /// An arm of a match whose body is written as `body`.
+    fn arm(&self, arm: &Arm<Expr>, body: TokenStream) -> TokenStream {
         let patterns = arm.patterns.iter().filter_map(|pattern| match pattern {
             Pattern::Int(value, _) => Some(Literal::i64_unsuffixed(*value)),
             _ => None,
         });
-        let body = self.int(&arm.body);
         quote!(#(#patterns)|* => #body,)
     }
 
@@ -244,7 +244,14 @@ impl Arguments<'_> {
                 let condition = without_parentheses(condition);
                 quote!((if #condition { #then } else { #otherwise }))
             }
-            _ => quote!(false),
+            ExprKind::Match { value, arms, otherwise } => {
+                let value = self.int(value);
+                let arms =
+                    arms.iter().map(|arm| self.arm(arm, without_parentheses(self.bool(&arm.body))));
+                let otherwise = without_parentheses(self.bool(otherwise));
+                quote!((match #value { #(#arms)* _ => #otherwise }))
+            }
+            _ => quote!(compile_error!("a condition that slots cannot have")),
         }
     }
 

@@ -458,7 +458,15 @@ pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32
     driver(target, pname, params);
     let mut writes = [observe::array(
         params,
-        if false { sizes::texture_environment_values(pname) } else { 0 },
+        if match pname as i64 {
+            34914 => (target as i64) == 34913i64,
+            34049 => (target as i64) == 34048i64,
+            _ => (target as i64) == 8960i64,
+        } {
+            sizes::texture_environment_values(pname)
+        } else {
+            0
+        },
         4,
     )];
     call.leave(GL_GET_TEX_ENVFV, 0, (), &mut writes);
@@ -477,7 +485,15 @@ pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32
     driver(target, pname, params);
     let mut writes = [observe::array(
         params,
-        if false { sizes::texture_environment_values(pname) } else { 0 },
+        if match pname as i64 {
+            34914 => (target as i64) == 34913i64,
+            34049 => (target as i64) == 34048i64,
+            _ => (target as i64) == 8960i64,
+        } {
+            sizes::texture_environment_values(pname)
+        } else {
+            0
+        },
         4,
     )];
     call.leave(GL_GET_TEX_ENVIV, 0, (), &mut writes);
@@ -496,7 +512,15 @@ pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32
     driver(target, pname, params);
     let mut writes = [observe::array(
         params,
-        if false { sizes::texture_environment_values(pname) } else { 0 },
+        if match pname as i64 {
+            34914 => (target as i64) == 34913i64,
+            34049 => (target as i64) == 34048i64,
+            _ => (target as i64) == 8960i64,
+        } {
+            sizes::texture_environment_values(pname)
+        } else {
+            0
+        },
         4,
     )];
     call.leave(GL_GET_TEX_ENVXV, 0, (), &mut writes);
@@ -1147,7 +1171,15 @@ pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32)
     let Some(call) = Call::begin(GL_TEX_ENVFV) else { return driver(target, pname, params) };
     let mut reads = [observe::array(
         params,
-        if false { sizes::texture_environment_values(pname) } else { 0 },
+        if match pname as i64 {
+            34914 => (target as i64) == 34913i64,
+            34049 => (target as i64) == 34048i64,
+            _ => (target as i64) == 8960i64,
+        } {
+            sizes::texture_environment_values(pname)
+        } else {
+            0
+        },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
@@ -1179,7 +1211,15 @@ pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32)
     let Some(call) = Call::begin(GL_TEX_ENVIV) else { return driver(target, pname, params) };
     let mut reads = [observe::array(
         params,
-        if false { sizes::texture_environment_values(pname) } else { 0 },
+        if match pname as i64 {
+            34914 => (target as i64) == 34913i64,
+            34049 => (target as i64) == 34048i64,
+            _ => (target as i64) == 8960i64,
+        } {
+            sizes::texture_environment_values(pname)
+        } else {
+            0
+        },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
@@ -1211,7 +1251,15 @@ pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32)
     let Some(call) = Call::begin(GL_TEX_ENVXV) else { return driver(target, pname, params) };
     let mut reads = [observe::array(
         params,
-        if false { sizes::texture_environment_values(pname) } else { 0 },
+        if match pname as i64 {
+            34914 => (target as i64) == 34913i64,
+            34049 => (target as i64) == 34048i64,
+            _ => (target as i64) == 8960i64,
+        } {
+            sizes::texture_environment_values(pname)
+        } else {
+            0
+        },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {

@@ -3731,7 +3731,15 @@ pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut 
     driver(target, pname, params);
     let mut writes = [observe::array(
         params,
-        if false { sizes::texture_environment_values(pname) } else { 0 },
+        if match pname as i64 {
+            34914 => (target as i64) == 34913i64,
+            34049 => (target as i64) == 34048i64,
+            _ => (target as i64) == 8960i64,
+        } {
+            sizes::texture_environment_values(pname)
+        } else {
+            0
+        },
         4,
     )];
     call.leave(GL_GET_TEX_ENVXV_OES, 0, (), &mut writes);
@@ -7020,7 +7028,15 @@ pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i
     let Some(call) = Call::begin(GL_TEX_ENVXV_OES) else { return driver(target, pname, params) };
     let mut reads = [observe::array(
         params,
-        if false { sizes::texture_environment_values(pname) } else { 0 },
+        if match pname as i64 {
+            34914 => (target as i64) == 34913i64,
+            34049 => (target as i64) == 34048i64,
+            _ => (target as i64) == 8960i64,
+        } {
+            sizes::texture_environment_values(pname)
+        } else {
+            0
+        },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
