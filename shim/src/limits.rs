@@ -75,9 +75,12 @@ fn ask_numbers(context: &mut Context, driver: &Driver, extensions: &str) {
 
 /// The driver's own functions.
 struct Driver {
-    string: unsafe extern "C" fn(u32) -> *const c_char,
-    integer: unsafe extern "C" fn(u32, *mut i32),
+    string: GetString,
+    integer: GetIntegerv,
 }
+
+type GetString = unsafe extern "C" fn(u32) -> *const c_char;
+type GetIntegerv = unsafe extern "C" fn(u32, *mut i32);
 
 impl Driver {
     fn find() -> Option<Driver> {
@@ -88,9 +91,9 @@ impl Driver {
         }
         Some(Driver {
             // SAFETY: the driver's glGetString has this signature.
-            string: unsafe { core::mem::transmute::<table::Code, _>(string) },
+            string: unsafe { core::mem::transmute::<table::Code, GetString>(string) },
             // SAFETY: the driver's glGetIntegerv has this signature.
-            integer: unsafe { core::mem::transmute::<table::Code, _>(integer) },
+            integer: unsafe { core::mem::transmute::<table::Code, GetIntegerv>(integer) },
         })
     }
 

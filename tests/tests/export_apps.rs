@@ -84,6 +84,7 @@ const EXPLAINED: &[(&str, &str, &str)] = &[
     ("tessellation", "only ours: glPrimitiveBoundingBox", "apitrace does not know the command"),
     ("uniform_buffers", "glGetActiveUniform", OUTPUTS),
     ("uniforms", "glGetUniform", OUTPUTS),
+    ("uniforms", "glUniform1iv: [[\"-1\"]", "of a uniform that there is not nothing is read"),
 ];
 
 /// A recording of `name`, exported, and what the program read back meanwhile.

@@ -46,15 +46,19 @@ fn tracker_of(function: &Function) -> String {
     let has = |part: fn(&StateParts) -> bool| state.as_ref().is_some_and(part);
     let enter = has(|state| state.enter).then(|| update(function, Direction::In));
     let leave = has(|state| state.leave).then(|| update(function, Direction::Out));
-    let result = function.result.as_ref().map(|_| quote!(result));
+    let drive = match &leave {
+        Some(leave) => {
+            let result = function.result.as_ref().map(|_| quote!(result));
+            quote!(#drive #leave #result)
+        }
+        None => call_driver.clone(),
+    };
     quote! {
         pub unsafe extern "C" fn #name(#(#params),*) #result_type {
             let driver: unsafe extern "C" fn(#(#types),*) #result_type = driver!(#id);
             let Some(mut tracker) = #begin else { return #call_driver };
             #enter
             #drive
-            #leave
-            #result
         }
     }
     .to_string()

@@ -2087,7 +2087,8 @@ pub unsafe extern "C" fn glShaderSource(
             length as u64,
         )
     });
-    let mut reads = [observe::array(length, count as i64, 4)];
+    let mut reads =
+        [observe::strings(count as i64, string, length), observe::array(length, count as i64, 4)];
     let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
         call.put(0, shader);
         call.put(4, count);

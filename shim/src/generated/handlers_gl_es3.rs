@@ -873,29 +873,24 @@ pub unsafe extern "C" fn glDebugMessageInsert(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) =
         driver!(GL_DEBUG_MESSAGE_INSERT);
-    let Some(mut call) = Call::begin(GL_DEBUG_MESSAGE_INSERT) else {
+    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT) else {
         return driver(source, r#type, id, severity, length, buf);
     };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDebugMessageInsert::enter(
-            tracked, readable, observer, source, r#type, id, severity, length, buf as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.clear(16);
-        call.put(0, source);
-        call.put(4, r#type);
-        call.put(8, id);
-        call.put(12, severity);
-        call.put(16, length);
-        call.put(24, buf);
-        call.publish_observing(32, &reads)
-    });
+    let mut reads =
+        [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
+    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
+        return driver(source, r#type, id, severity, length, buf);
+    };
+    call.clear(16);
+    call.put(0, source);
+    call.put(4, r#type);
+    call.put(8, id);
+    call.put(12, severity);
+    call.put(16, length);
+    call.put(24, buf);
+    let call = call.publish_observing(32, &reads);
     driver(source, r#type, id, severity, length, buf);
-    if let Some(call) = call {
-        call.finish();
-    }
+    call.finish();
 }
 
 pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
@@ -3184,33 +3179,25 @@ pub unsafe extern "C" fn glObjectLabel(
     label: *const c_char,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_OBJECT_LABEL);
-    let Some(mut call) = Call::begin(GL_OBJECT_LABEL) else {
+    let Some(call) = Call::begin(GL_OBJECT_LABEL) else {
         return driver(identifier, name, length, label);
     };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glObjectLabel::enter(
-            tracked,
-            readable,
-            observer,
-            identifier,
-            name,
-            length,
-            label as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.clear(8);
-        call.put(0, identifier);
-        call.put(4, name);
-        call.put(8, length);
-        call.put(16, label);
-        call.publish_observing(24, &reads)
-    });
+    let mut reads = [if length < 0 {
+        observe::c_string(label)
+    } else {
+        observe::array(label, length as i64, 1)
+    }];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
+        return driver(identifier, name, length, label);
+    };
+    call.clear(8);
+    call.put(0, identifier);
+    call.put(4, name);
+    call.put(8, length);
+    call.put(16, label);
+    let call = call.publish_observing(24, &reads);
     driver(identifier, name, length, label);
-    if let Some(call) = call {
-        call.finish();
-    }
+    call.finish();
 }
 
 pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label: *const c_char) {
@@ -4195,33 +4182,25 @@ pub unsafe extern "C" fn glPushDebugGroup(
     message: *const c_char,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_PUSH_DEBUG_GROUP);
-    let Some(mut call) = Call::begin(GL_PUSH_DEBUG_GROUP) else {
+    let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP) else {
         return driver(source, id, length, message);
     };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glPushDebugGroup::enter(
-            tracked,
-            readable,
-            observer,
-            source,
-            id,
-            length,
-            message as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.clear(8);
-        call.put(0, source);
-        call.put(4, id);
-        call.put(8, length);
-        call.put(16, message);
-        call.publish_observing(24, &reads)
-    });
+    let mut reads = [if length < 0 {
+        observe::c_string(message)
+    } else {
+        observe::array(message, length as i64, 1)
+    }];
+    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
+        return driver(source, id, length, message);
+    };
+    call.clear(8);
+    call.put(0, source);
+    call.put(4, id);
+    call.put(8, length);
+    call.put(16, message);
+    let call = call.publish_observing(24, &reads);
     driver(source, id, length, message);
-    if let Some(call) = call {
-        call.finish();
-    }
+    call.finish();
 }
 
 pub unsafe extern "C" fn glReadBuffer(src: u32) {

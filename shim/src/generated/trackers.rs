@@ -1371,8 +1371,7 @@ pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroyDisplayEXT::enter(tracked, readable, observer, dpy as u64)
     });
-    let result = driver(dpy);
-    result
+    driver(dpy)
 }
 
 pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -> u32 {
@@ -1381,8 +1380,7 @@ pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroyImage::enter(tracked, readable, observer, dpy as u64, image as u64)
     });
-    let result = driver(dpy, image);
-    result
+    driver(dpy, image)
 }
 
 pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32 {
@@ -1392,8 +1390,7 @@ pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroyImageKHR::enter(tracked, readable, observer, dpy as u64, image as u64)
     });
-    let result = driver(dpy, image);
-    result
+    driver(dpy, image)
 }
 
 pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
@@ -1486,7 +1483,7 @@ pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glActiveShaderProgram::enter(tracked, readable, observer, pipeline, program)
     });
-    driver(pipeline, program);
+    driver(pipeline, program)
 }
 
 pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
@@ -1495,7 +1492,7 @@ pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glActiveShaderProgramEXT::enter(tracked, readable, observer, pipeline, program)
     });
-    driver(pipeline, program);
+    driver(pipeline, program)
 }
 
 pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
@@ -1504,7 +1501,7 @@ pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glAttachShader::enter(tracked, readable, observer, program, shader)
     });
-    driver(program, shader);
+    driver(program, shader)
 }
 
 pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
@@ -1513,7 +1510,7 @@ pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBeginQuery::enter(tracked, readable, observer, target, id)
     });
-    driver(target, id);
+    driver(target, id)
 }
 
 pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
@@ -1522,7 +1519,7 @@ pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBeginQueryEXT::enter(tracked, readable, observer, target, id)
     });
-    driver(target, id);
+    driver(target, id)
 }
 
 pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
@@ -1531,7 +1528,7 @@ pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBindBuffer::enter(tracked, readable, observer, target, buffer)
     });
-    driver(target, buffer);
+    driver(target, buffer)
 }
 
 pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) {
@@ -1540,7 +1537,7 @@ pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) 
     tracker.update(|tracked, readable, observer| {
         commands::glBindBufferBase::enter(tracked, readable, observer, target, index, buffer)
     });
-    driver(target, index, buffer);
+    driver(target, index, buffer)
 }
 
 pub unsafe extern "C" fn glBindBufferRange(
@@ -1566,7 +1563,7 @@ pub unsafe extern "C" fn glBindBufferRange(
             size as i64,
         )
     });
-    driver(target, index, buffer, offset, size);
+    driver(target, index, buffer, offset, size)
 }
 
 pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
@@ -1575,7 +1572,7 @@ pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBindFramebuffer::enter(tracked, readable, observer, target, framebuffer)
     });
-    driver(target, framebuffer);
+    driver(target, framebuffer)
 }
 
 pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
@@ -1584,7 +1581,7 @@ pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBindFramebufferOES::enter(tracked, readable, observer, target, framebuffer)
     });
-    driver(target, framebuffer);
+    driver(target, framebuffer)
 }
 
 pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
@@ -1593,7 +1590,7 @@ pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBindProgramPipeline::enter(tracked, readable, observer, pipeline)
     });
-    driver(pipeline);
+    driver(pipeline)
 }
 
 pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
@@ -1602,7 +1599,7 @@ pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBindProgramPipelineEXT::enter(tracked, readable, observer, pipeline)
     });
-    driver(pipeline);
+    driver(pipeline)
 }
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
@@ -1611,7 +1608,7 @@ pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBindTexture::enter(tracked, readable, observer, target, texture)
     });
-    driver(target, texture);
+    driver(target, texture)
 }
 
 pub unsafe extern "C" fn glBindVertexArray(array: u32) {
@@ -1620,7 +1617,7 @@ pub unsafe extern "C" fn glBindVertexArray(array: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBindVertexArray::enter(tracked, readable, observer, array)
     });
-    driver(array);
+    driver(array)
 }
 
 pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
@@ -1629,7 +1626,7 @@ pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glBindVertexArrayOES::enter(tracked, readable, observer, array)
     });
-    driver(array);
+    driver(array)
 }
 
 pub unsafe extern "C" fn glBindVertexBuffer(
@@ -1653,7 +1650,7 @@ pub unsafe extern "C" fn glBindVertexBuffer(
             stride,
         )
     });
-    driver(bindingindex, buffer, offset, stride);
+    driver(bindingindex, buffer, offset, stride)
 }
 
 pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_void, usage: u32) {
@@ -1670,7 +1667,7 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_v
             usage,
         )
     });
-    driver(target, size, data, usage);
+    driver(target, size, data, usage)
 }
 
 pub unsafe extern "C" fn glBufferStorageEXT(
@@ -1693,7 +1690,7 @@ pub unsafe extern "C" fn glBufferStorageEXT(
             flags,
         )
     });
-    driver(target, size, data, flags);
+    driver(target, size, data, flags)
 }
 
 pub unsafe extern "C" fn glBufferStorageExternalEXT(
@@ -1720,7 +1717,7 @@ pub unsafe extern "C" fn glBufferStorageExternalEXT(
             flags,
         )
     });
-    driver(target, offset, size, clientBuffer, flags);
+    driver(target, offset, size, clientBuffer, flags)
 }
 
 pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory: u32, offset: u64) {
@@ -1737,7 +1734,7 @@ pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory:
             offset,
         )
     });
-    driver(target, size, memory, offset);
+    driver(target, size, memory, offset)
 }
 
 pub unsafe extern "C" fn glBufferSubData(
@@ -1760,7 +1757,7 @@ pub unsafe extern "C" fn glBufferSubData(
             data as u64,
         )
     });
-    driver(target, offset, size, data);
+    driver(target, offset, size, data)
 }
 
 pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
@@ -1769,7 +1766,7 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glClientActiveTexture::enter(tracked, readable, observer, texture)
     });
-    driver(texture);
+    driver(texture)
 }
 
 pub unsafe extern "C" fn glColorPointer(
@@ -1791,7 +1788,7 @@ pub unsafe extern "C" fn glColorPointer(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer);
+    driver(size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glCopyBufferSubData(
@@ -1818,7 +1815,7 @@ pub unsafe extern "C" fn glCopyBufferSubData(
             size as i64,
         )
     });
-    driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    driver(readTarget, writeTarget, readOffset, writeOffset, size)
 }
 
 pub unsafe extern "C" fn glCopyBufferSubDataNV(
@@ -1845,7 +1842,7 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
             size as i64,
         )
     });
-    driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    driver(readTarget, writeTarget, readOffset, writeOffset, size)
 }
 
 pub unsafe extern "C" fn glCreateProgram() -> u32 {
@@ -1920,7 +1917,7 @@ pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteBuffers::enter(tracked, readable, observer, n, buffers as u64)
     });
-    driver(n, buffers);
+    driver(n, buffers)
 }
 
 pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) {
@@ -1929,7 +1926,7 @@ pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) 
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteFramebuffers::enter(tracked, readable, observer, n, framebuffers as u64)
     });
-    driver(n, framebuffers);
+    driver(n, framebuffers)
 }
 
 pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
@@ -1944,7 +1941,7 @@ pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u3
             framebuffers as u64,
         )
     });
-    driver(n, framebuffers);
+    driver(n, framebuffers)
 }
 
 pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
@@ -1953,7 +1950,7 @@ pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeletePathsNV::enter(tracked, readable, observer, path, range)
     });
-    driver(path, range);
+    driver(path, range)
 }
 
 pub unsafe extern "C" fn glDeleteProgram(program: u32) {
@@ -1962,7 +1959,7 @@ pub unsafe extern "C" fn glDeleteProgram(program: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteProgram::enter(tracked, readable, observer, program)
     });
-    driver(program);
+    driver(program)
 }
 
 pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
@@ -1971,7 +1968,7 @@ pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32)
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteProgramPipelines::enter(tracked, readable, observer, n, pipelines as u64)
     });
-    driver(n, pipelines);
+    driver(n, pipelines)
 }
 
 pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
@@ -1986,7 +1983,7 @@ pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u
             pipelines as u64,
         )
     });
-    driver(n, pipelines);
+    driver(n, pipelines)
 }
 
 pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
@@ -1995,7 +1992,7 @@ pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteQueries::enter(tracked, readable, observer, n, ids as u64)
     });
-    driver(n, ids);
+    driver(n, ids)
 }
 
 pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
@@ -2004,7 +2001,7 @@ pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteQueriesEXT::enter(tracked, readable, observer, n, ids as u64)
     });
-    driver(n, ids);
+    driver(n, ids)
 }
 
 pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32) {
@@ -2013,7 +2010,7 @@ pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteRenderbuffers::enter(tracked, readable, observer, n, renderbuffers as u64)
     });
-    driver(n, renderbuffers);
+    driver(n, renderbuffers)
 }
 
 pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
@@ -2028,7 +2025,7 @@ pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const 
             renderbuffers as u64,
         )
     });
-    driver(n, renderbuffers);
+    driver(n, renderbuffers)
 }
 
 pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
@@ -2037,7 +2034,7 @@ pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteSamplers::enter(tracked, readable, observer, count, samplers as u64)
     });
-    driver(count, samplers);
+    driver(count, samplers)
 }
 
 pub unsafe extern "C" fn glDeleteShader(shader: u32) {
@@ -2046,7 +2043,7 @@ pub unsafe extern "C" fn glDeleteShader(shader: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteShader::enter(tracked, readable, observer, shader)
     });
-    driver(shader);
+    driver(shader)
 }
 
 pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
@@ -2055,7 +2052,7 @@ pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteSync::enter(tracked, readable, observer, sync as u64)
     });
-    driver(sync);
+    driver(sync)
 }
 
 pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
@@ -2064,7 +2061,7 @@ pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteSyncAPPLE::enter(tracked, readable, observer, sync as u64)
     });
-    driver(sync);
+    driver(sync)
 }
 
 pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
@@ -2073,7 +2070,7 @@ pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteTextures::enter(tracked, readable, observer, n, textures as u64)
     });
-    driver(n, textures);
+    driver(n, textures)
 }
 
 pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
@@ -2082,7 +2079,7 @@ pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteTransformFeedbacks::enter(tracked, readable, observer, n, ids as u64)
     });
-    driver(n, ids);
+    driver(n, ids)
 }
 
 pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
@@ -2091,7 +2088,7 @@ pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteVertexArrays::enter(tracked, readable, observer, n, arrays as u64)
     });
-    driver(n, arrays);
+    driver(n, arrays)
 }
 
 pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
@@ -2100,7 +2097,7 @@ pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteVertexArraysOES::enter(tracked, readable, observer, n, arrays as u64)
     });
-    driver(n, arrays);
+    driver(n, arrays)
 }
 
 pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
@@ -2109,7 +2106,7 @@ pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDetachShader::enter(tracked, readable, observer, program, shader)
     });
-    driver(program, shader);
+    driver(program, shader)
 }
 
 pub unsafe extern "C" fn glDisable(cap: u32) {
@@ -2118,7 +2115,7 @@ pub unsafe extern "C" fn glDisable(cap: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDisable::enter(tracked, readable, observer, cap)
     });
-    driver(cap);
+    driver(cap)
 }
 
 pub unsafe extern "C" fn glDisableClientState(array: u32) {
@@ -2127,7 +2124,7 @@ pub unsafe extern "C" fn glDisableClientState(array: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDisableClientState::enter(tracked, readable, observer, array)
     });
-    driver(array);
+    driver(array)
 }
 
 pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
@@ -2136,7 +2133,7 @@ pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glDisableVertexAttribArray::enter(tracked, readable, observer, index)
     });
-    driver(index);
+    driver(index)
 }
 
 pub unsafe extern "C" fn glEnable(cap: u32) {
@@ -2145,7 +2142,7 @@ pub unsafe extern "C" fn glEnable(cap: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glEnable::enter(tracked, readable, observer, cap)
     });
-    driver(cap);
+    driver(cap)
 }
 
 pub unsafe extern "C" fn glEnableClientState(array: u32) {
@@ -2154,7 +2151,7 @@ pub unsafe extern "C" fn glEnableClientState(array: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glEnableClientState::enter(tracked, readable, observer, array)
     });
-    driver(array);
+    driver(array)
 }
 
 pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
@@ -2163,7 +2160,7 @@ pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glEnableVertexAttribArray::enter(tracked, readable, observer, index)
     });
-    driver(index);
+    driver(index)
 }
 
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
@@ -2212,7 +2209,7 @@ pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, le
             length as i64,
         )
     });
-    driver(target, offset, length);
+    driver(target, offset, length)
 }
 
 pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize, length: isize) {
@@ -2228,7 +2225,7 @@ pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize,
             length as i64,
         )
     });
-    driver(target, offset, length);
+    driver(target, offset, length)
 }
 
 pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
@@ -2550,7 +2547,7 @@ pub unsafe extern "C" fn glLinkProgram(program: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glLinkProgram::enter(tracked, readable, observer, program)
     });
-    driver(program);
+    driver(program)
 }
 
 pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void {
@@ -2633,7 +2630,7 @@ pub unsafe extern "C" fn glMatrixIndexPointerOES(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer);
+    driver(size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
@@ -2660,7 +2657,7 @@ pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
             flags,
         )
     });
-    driver(buffer, offset, size, clientBuffer, flags);
+    driver(buffer, offset, size, clientBuffer, flags)
 }
 
 pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
@@ -2683,7 +2680,7 @@ pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
             offset,
         )
     });
-    driver(buffer, size, memory, offset);
+    driver(buffer, size, memory, offset)
 }
 
 pub unsafe extern "C" fn glNormalPointer(r#type: u32, stride: i32, pointer: *const c_void) {
@@ -2699,7 +2696,7 @@ pub unsafe extern "C" fn glNormalPointer(r#type: u32, stride: i32, pointer: *con
             pointer as u64,
         )
     });
-    driver(r#type, stride, pointer);
+    driver(r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glPathCommandsNV(
@@ -2728,7 +2725,7 @@ pub unsafe extern "C" fn glPathCommandsNV(
             coords as u64,
         )
     });
-    driver(path, numCommands, commands, numCoords, coordType, coords);
+    driver(path, numCommands, commands, numCoords, coordType, coords)
 }
 
 pub unsafe extern "C" fn glPathCoordsNV(
@@ -2752,7 +2749,7 @@ pub unsafe extern "C" fn glPathCoordsNV(
             coords as u64,
         )
     });
-    driver(path, numCoords, coordType, coords);
+    driver(path, numCoords, coordType, coords)
 }
 
 pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray: *const f32) {
@@ -2768,7 +2765,7 @@ pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray:
             dashArray as u64,
         )
     });
-    driver(path, dashCount, dashArray);
+    driver(path, dashCount, dashArray)
 }
 
 pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
@@ -2777,7 +2774,7 @@ pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
     tracker.update(|tracked, readable, observer| {
         commands::glPixelStorei::enter(tracked, readable, observer, pname, param)
     });
-    driver(pname, param);
+    driver(pname, param)
 }
 
 pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer: *const c_void) {
@@ -2793,7 +2790,7 @@ pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer
             pointer as u64,
         )
     });
-    driver(r#type, stride, pointer);
+    driver(r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glProgramBinary(
@@ -2817,7 +2814,7 @@ pub unsafe extern "C" fn glProgramBinary(
             length,
         )
     });
-    driver(program, binaryFormat, binary, length);
+    driver(program, binaryFormat, binary, length)
 }
 
 pub unsafe extern "C" fn glProgramBinaryOES(
@@ -2841,7 +2838,7 @@ pub unsafe extern "C" fn glProgramBinaryOES(
             length,
         )
     });
-    driver(program, binaryFormat, binary, length);
+    driver(program, binaryFormat, binary, length)
 }
 
 pub unsafe extern "C" fn glReadPixels(
@@ -3053,7 +3050,7 @@ pub unsafe extern "C" fn glShaderSource(
             length as u64,
         )
     });
-    driver(shader, count, string, length);
+    driver(shader, count, string, length)
 }
 
 pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u32) {
@@ -3062,7 +3059,7 @@ pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u
     tracker.update(|tracked, readable, observer| {
         commands::glTexBuffer::enter(tracked, readable, observer, target, internalformat, buffer)
     });
-    driver(target, internalformat, buffer);
+    driver(target, internalformat, buffer)
 }
 
 pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer: u32) {
@@ -3071,7 +3068,7 @@ pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer
     tracker.update(|tracked, readable, observer| {
         commands::glTexBufferEXT::enter(tracked, readable, observer, target, internalformat, buffer)
     });
-    driver(target, internalformat, buffer);
+    driver(target, internalformat, buffer)
 }
 
 pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer: u32) {
@@ -3080,7 +3077,7 @@ pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer
     tracker.update(|tracked, readable, observer| {
         commands::glTexBufferOES::enter(tracked, readable, observer, target, internalformat, buffer)
     });
-    driver(target, internalformat, buffer);
+    driver(target, internalformat, buffer)
 }
 
 pub unsafe extern "C" fn glTexBufferRange(
@@ -3106,7 +3103,7 @@ pub unsafe extern "C" fn glTexBufferRange(
             size as i64,
         )
     });
-    driver(target, internalformat, buffer, offset, size);
+    driver(target, internalformat, buffer, offset, size)
 }
 
 pub unsafe extern "C" fn glTexBufferRangeEXT(
@@ -3133,7 +3130,7 @@ pub unsafe extern "C" fn glTexBufferRangeEXT(
             size as i64,
         )
     });
-    driver(target, internalformat, buffer, offset, size);
+    driver(target, internalformat, buffer, offset, size)
 }
 
 pub unsafe extern "C" fn glTexBufferRangeOES(
@@ -3160,7 +3157,7 @@ pub unsafe extern "C" fn glTexBufferRangeOES(
             size as i64,
         )
     });
-    driver(target, internalformat, buffer, offset, size);
+    driver(target, internalformat, buffer, offset, size)
 }
 
 pub unsafe extern "C" fn glTexCoordPointer(
@@ -3182,7 +3179,7 @@ pub unsafe extern "C" fn glTexCoordPointer(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer);
+    driver(size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
@@ -3191,8 +3188,7 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     tracker.update(|tracked, readable, observer| {
         commands::glUnmapBuffer::enter(tracked, readable, observer, target)
     });
-    let result = driver(target);
-    result
+    driver(target)
 }
 
 pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
@@ -3201,8 +3197,7 @@ pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
     tracker.update(|tracked, readable, observer| {
         commands::glUnmapBufferOES::enter(tracked, readable, observer, target)
     });
-    let result = driver(target);
-    result
+    driver(target)
 }
 
 pub unsafe extern "C" fn glUseProgram(program: u32) {
@@ -3211,7 +3206,7 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glUseProgram::enter(tracked, readable, observer, program)
     });
-    driver(program);
+    driver(program)
 }
 
 pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u32) {
@@ -3226,7 +3221,7 @@ pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u
             bindingindex,
         )
     });
-    driver(attribindex, bindingindex);
+    driver(attribindex, bindingindex)
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
@@ -3235,7 +3230,7 @@ pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribDivisor::enter(tracked, readable, observer, index, divisor)
     });
-    driver(index, divisor);
+    driver(index, divisor)
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
@@ -3244,7 +3239,7 @@ pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribDivisorANGLE::enter(tracked, readable, observer, index, divisor)
     });
-    driver(index, divisor);
+    driver(index, divisor)
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
@@ -3253,7 +3248,7 @@ pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribDivisorEXT::enter(tracked, readable, observer, index, divisor)
     });
-    driver(index, divisor);
+    driver(index, divisor)
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
@@ -3262,7 +3257,7 @@ pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribDivisorNV::enter(tracked, readable, observer, index, divisor)
     });
-    driver(index, divisor);
+    driver(index, divisor)
 }
 
 pub unsafe extern "C" fn glVertexAttribFormat(
@@ -3288,7 +3283,7 @@ pub unsafe extern "C" fn glVertexAttribFormat(
             relativeoffset,
         )
     });
-    driver(attribindex, size, r#type, normalized, relativeoffset);
+    driver(attribindex, size, r#type, normalized, relativeoffset)
 }
 
 pub unsafe extern "C" fn glVertexAttribIFormat(
@@ -3312,7 +3307,7 @@ pub unsafe extern "C" fn glVertexAttribIFormat(
             relativeoffset,
         )
     });
-    driver(attribindex, size, r#type, relativeoffset);
+    driver(attribindex, size, r#type, relativeoffset)
 }
 
 pub unsafe extern "C" fn glVertexAttribIPointer(
@@ -3339,7 +3334,7 @@ pub unsafe extern "C" fn glVertexAttribIPointer(
             pointer as u64,
         )
     });
-    driver(index, size, r#type, stride, pointer);
+    driver(index, size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glVertexAttribPointer(
@@ -3368,7 +3363,7 @@ pub unsafe extern "C" fn glVertexAttribPointer(
             pointer as u64,
         )
     });
-    driver(index, size, r#type, normalized, stride, pointer);
+    driver(index, size, r#type, normalized, stride, pointer)
 }
 
 pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32) {
@@ -3377,7 +3372,7 @@ pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32)
     tracker.update(|tracked, readable, observer| {
         commands::glVertexBindingDivisor::enter(tracked, readable, observer, bindingindex, divisor)
     });
-    driver(bindingindex, divisor);
+    driver(bindingindex, divisor)
 }
 
 pub unsafe extern "C" fn glVertexPointer(
@@ -3399,7 +3394,7 @@ pub unsafe extern "C" fn glVertexPointer(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer);
+    driver(size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glWeightPointerOES(
@@ -3421,5 +3416,5 @@ pub unsafe extern "C" fn glWeightPointerOES(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer);
+    driver(size, r#type, stride, pointer)
 }

@@ -2061,16 +2061,10 @@ pub mod glShaderSource {
 
         let mut group = context.group.lock();
         let found_0: Ref<Shader> = group.shaders.find(u64::from(shader));
-        drop(group);
-        if i64::from(count) >= 0 && found_0.is_some() {
-            observe::strings(memory, seen, 2, string, i64::from(count), length);
-            let mut group = context.group.lock();
-            let found_1: Ref<Shader> = group.shaders.find(u64::from(shader));
-            {
-                let value = observe::joined(memory, string, i64::from(count), length);
-                if let Some(it) = group.shaders.get_mut(found_1) {
-                    it.source = value;
-                }
+        {
+            let value = observe::joined(memory, string, i64::from(count), length);
+            if let Some(it) = group.shaders.get_mut(found_0) {
+                it.source = value;
             }
         }
     }

@@ -923,32 +923,6 @@ pub mod glDebugMessageCallback {
     }
 }
 
-pub mod glDebugMessageInsert {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        source: u32,
-        r#type: u32,
-        id: u32,
-        severity: u32,
-        length: i32,
-        buf: u64,
-    ) {
-        if thread.context.is_none() {
-            return;
-        }
-        if functions::is_message_source(source) {
-            {
-                let (length, is_terminated) = (i64::from(length), i64::from(length) < 0);
-                observe::text_of(memory, seen, 5, buf, length, is_terminated);
-            };
-        }
-    }
-}
-
 pub mod glDeleteProgramPipelines {
     use super::*;
 
@@ -2378,6 +2352,7 @@ pub mod glMinSampleShading {
 pub mod glObjectLabel {
     use super::*;
 
+    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -2391,20 +2366,13 @@ pub mod glObjectLabel {
             return;
         }
         if functions::has_label(identifier) {
-            {
-                let (length, is_terminated) = (i64::from(length), i64::from(length) < 0);
-                observe::text_of(memory, seen, 3, label, length, is_terminated);
-            };
-            #[cfg(feature = "tools")]
-            {
-                crate::gles::label_object(
-                    thread,
-                    memory,
-                    identifier,
-                    name,
-                    observe::text_value(memory, label, i64::from(length), i64::from(length) < 0),
-                );
-            }
+            crate::gles::label_object(
+                thread,
+                memory,
+                identifier,
+                name,
+                observe::text_value(memory, label, i64::from(length), i64::from(length) < 0),
+            );
         }
     }
 }
@@ -3993,6 +3961,7 @@ pub mod glProgramUniformMatrix4x3fv {
 pub mod glPushDebugGroup {
     use super::*;
 
+    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -4006,20 +3975,9 @@ pub mod glPushDebugGroup {
 
         if functions::is_message_source(source) {
             {
-                let (length, is_terminated) = (i64::from(length), i64::from(length) < 0);
-                observe::text_of(memory, seen, 3, message, length, is_terminated);
-            };
-            #[cfg(feature = "tools")]
-            {
-                {
-                    let value = observe::text_value(
-                        memory,
-                        message,
-                        i64::from(length),
-                        i64::from(length) < 0,
-                    );
-                    at::push(&mut context.debug_groups, value);
-                }
+                let value =
+                    observe::text_value(memory, message, i64::from(length), i64::from(length) < 0);
+                at::push(&mut context.debug_groups, value);
             }
         }
     }

@@ -870,8 +870,6 @@ pub mod glCurrentPaletteMatrixOES {
 
 pub use super::commands_gl_es3::glDebugMessageCallback as glDebugMessageCallbackKHR;
 
-pub use super::commands_gl_es3::glDebugMessageInsert as glDebugMessageInsertKHR;
-
 pub mod glDeleteFramebuffersOES {
     use super::*;
 

@@ -5,7 +5,7 @@ use crate::Ignore;
 use crate::dispatch::{CommandState, bits};
 
 /// Commands that do something with the state, by name.
-pub static COMMANDS: [CommandState; 770] = [
+pub static COMMANDS: [CommandState; 768] = [
     CommandState {
         name: "eglBindAPI",
         enter: None,
@@ -2948,40 +2948,6 @@ pub static COMMANDS: [CommandState; 770] = [
                 &mut Ignore,
                 bits::<u64>(args, 0),
                 bits::<u64>(args, 1),
-            )
-        }),
-        leave: None,
-    },
-    CommandState {
-        name: "glDebugMessageInsert",
-        enter: Some(|thread, memory, args, _| {
-            glDebugMessageInsert::enter(
-                thread,
-                memory,
-                &mut Ignore,
-                bits::<u32>(args, 0),
-                bits::<u32>(args, 1),
-                bits::<u32>(args, 2),
-                bits::<u32>(args, 3),
-                bits::<i32>(args, 4),
-                bits::<u64>(args, 5),
-            )
-        }),
-        leave: None,
-    },
-    CommandState {
-        name: "glDebugMessageInsertKHR",
-        enter: Some(|thread, memory, args, _| {
-            glDebugMessageInsertKHR::enter(
-                thread,
-                memory,
-                &mut Ignore,
-                bits::<u32>(args, 0),
-                bits::<u32>(args, 1),
-                bits::<u32>(args, 2),
-                bits::<u32>(args, 3),
-                bits::<i32>(args, 4),
-                bits::<u64>(args, 5),
             )
         }),
         leave: None,
