@@ -277,11 +277,12 @@ unsafe fn look(
     observations: &mut [Observation],
 ) -> Result<u64, Lost> {
     for seen in observations.iter_mut() {
-        if !seen.is_readable(thread.blob_min_bytes) {
-            seen.set_kept(Kept::Unrecorded);
-        } else if !seen.is_small(thread.blob_min_bytes) {
-            // SAFETY: the thread is inside the shim; the observation says whether it is readable.
-            seen.set_kept(unsafe { thread.keep(seen) }?);
+        let is_thought_whole = !seen.is_unrecorded();
+        // SAFETY: passed on.
+        unsafe { look_at(thread, seen) }?;
+        if is_thought_whole && seen.is_unrecorded() && seen.cut_to_readable() {
+            // SAFETY: passed on.
+            unsafe { look_at(thread, seen) }?;
         }
     }
     let payload_bytes = payload_span(fixed_bytes, observations);
@@ -290,6 +291,20 @@ unsafe fn look(
         true => unsafe { thread.stage_ranges(payload_bytes) },
         false => Ok(payload_bytes),
     }
+}
+
+/// Decides how one observation is kept.
+///
+/// # Safety
+/// The thread is inside the shim.
+unsafe fn look_at(thread: &mut Thread, seen: &mut Observation) -> Result<(), Lost> {
+    if !seen.is_readable(thread.blob_min_bytes) {
+        seen.set_kept(Kept::Unrecorded);
+    } else if !seen.is_small(thread.blob_min_bytes) {
+        // SAFETY: the thread is inside the shim; the observation says whether it is readable.
+        seen.set_kept(unsafe { thread.keep(seen) }?);
+    }
+    Ok(())
 }
 
 /// As [`look`]; where there is no room for a blob, the record says what is missing.

@@ -18,6 +18,8 @@ use crate::pages;
 const EGL_NONE: isize = 0x3038;
 /// Longest attribute list that is read, in attributes.
 const ATTRIBUTES_MAX: usize = 256;
+/// Most that is kept of memory that is not all there, in bytes: more than any driver has of uniforms.
+const CUT_BYTES_MAX: u64 = 64 << 10;
 
 /// A range of the program's memory, or an array of its strings.
 #[derive(Clone, Copy)]
@@ -191,6 +193,21 @@ impl Observation {
                 || pages::are_readable(self.address as u64, self.size))
     }
 
+    pub fn is_unrecorded(&self) -> bool {
+        self.kept == Kept::Unrecorded
+    }
+
+    /// Leaves of memory that is not all there what is: a program may say more than it has, and the
+    /// driver take less than the program says. False: nothing is, or they are texts.
+    pub fn cut_to_readable(&mut self) -> bool {
+        let len = pages::readable_len(self.address as u64, self.size.min(CUT_BYTES_MAX));
+        let is_some = self.strings.is_none() && len > 0;
+        if is_some {
+            (self.size, self.kept) = (len, Kept::Inline);
+        }
+        is_some
+    }
+
     /// Says how it is kept, before its record is reserved.
     pub fn set_kept(&mut self, kept: Kept) {
         self.kept = kept;
@@ -307,6 +324,23 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn array_that_is_not_all_there_is_cut_to_what_is() {
+        let pages = crate::mapping::map(8192).unwrap();
+        let second = pages.as_ptr().wrapping_add(4096);
+        // SAFETY: the second of the two pages just mapped.
+        assert_eq!(unsafe { libc::munmap(second.cast(), 4096) }, 0);
+        let check = |before: usize, elements: i64, expected: Option<u64>| {
+            let mut seen = array(second.wrapping_sub(before), elements, 16);
+            assert_eq!(seen.cut_to_readable(), expected.is_some());
+            assert_eq!(seen.size, expected.unwrap_or(elements as u64 * 16));
+        };
+        check(48, 1_000_000, Some(48));
+        check(4096, 1_000_000, Some(4096));
+        check(48, 2, Some(32));
+        check(0, 1, None);
+    }
 
     /// What an observation's bytes are, copied in pieces of every size.
     fn check(seen: Observation, expected: &[u8]) {

@@ -142,6 +142,16 @@ impl Pages {
     }
 }
 
+/// Bytes at `address` that are readable before the first that is not, at most `most`.
+pub fn readable_len(address: u64, most: u64) -> u64 {
+    let mut len = 0;
+    while len < most {
+        let Some(at) = address.checked_add(len).filter(|at| are_readable(*at, 1)) else { break };
+        len += (PAGE_BYTES - at % PAGE_BYTES).min(most - len);
+    }
+    len
+}
+
 /// Bytes of the text at `address` before its zero byte or before `most`; as an error the bytes
 /// before the first that is not readable.
 pub fn text_len(address: u64, most: u64) -> Result<u64, u64> {

@@ -39,6 +39,9 @@ impl<W: Write> Arguments<'_, W> {
             None if !is_null && element.is_some_and(|element| element != BYTE) => {
                 self.values.array(0)
             }
+            // And texts where there are some.
+            None if !is_null && ty.kind == Kind::String => self.values.string(b""),
+            None if !is_null && ty.kind == Kind::Strings => self.values.array(0),
             None => self.scalar(ty, value),
         }
     }
