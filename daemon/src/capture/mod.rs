@@ -122,9 +122,10 @@ impl Capture {
         let header = TraceHeader::new(program, plan.session, unix_ns, started_ns);
 
         let id = plan.id;
-        let writing = thread::Builder::new()
-            .name(format!("write-{id}"))
-            .spawn(move || writer.run(&header, &work_in, &done))?;
+        let writing = thread::Builder::new().name(format!("write-{id}")).spawn(move || {
+            yield_to_programs();
+            writer.run(&header, &work_in, &done)
+        })?;
         let capture = Arc::new(Self {
             plan,
             started_ns,
@@ -227,5 +228,15 @@ impl Plan {
 fn take_back(order: Order) {
     if let Order::Join(Joining { process, rings, .. }) = order {
         process.return_rings(rings);
+    }
+}
+
+/// How much this thread steps back where there are fewer processors than threads that want one.
+const WRITER_NICENESS: i32 = 10;
+
+/// Compression takes the time that programs leave: rings hold what comes meanwhile.
+fn yield_to_programs() {
+    if let Err(error) = rustix::process::setpriority_process(None, WRITER_NICENESS) {
+        tracing::debug!(%error, "the writer keeps the daemon's priority");
     }
 }
