@@ -32,5 +32,6 @@ mod scalar;
 mod scratch;
 mod table;
 mod thread;
+mod thread_exit;
 mod tls;
 mod tracking;

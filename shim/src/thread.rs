@@ -5,7 +5,6 @@
 
 use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use gapii_protocol::atom::{
@@ -22,6 +21,7 @@ use crate::pages;
 use crate::process;
 use crate::ranges::Ranges;
 use crate::scratch::Scratch;
+use crate::thread_exit::ThreadExit;
 use crate::tls::{Words, words};
 use crate::tracking;
 
@@ -383,17 +383,8 @@ fn write_meta(thread: &mut Thread, id: u16, payload: &[u8]) {
 /// Has the thread's slot given back when the thread ends. Should it make commands even later, from
 /// another destructor, it claims a slot anew and is noticed again.
 fn notice_exit(state: *mut Thread) {
-    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
-    let key = KEY.get_or_init(|| {
-        let mut key = 0;
-        // SAFETY: `key` is writable, `retire` never unwinds.
-        let failed = unsafe { libc::pthread_key_create(&raw mut key, Some(retire)) } != 0;
-        (!failed).then_some(key)
-    });
-    if let Some(key) = key {
-        // SAFETY: the key was created and is never deleted.
-        unsafe { libc::pthread_setspecific(*key, state.cast()) };
-    }
+    static EXIT: ThreadExit = ThreadExit::new(retire);
+    EXIT.notice(state.cast());
 }
 
 unsafe extern "C" fn retire(state: *mut libc::c_void) {

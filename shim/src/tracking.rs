@@ -8,13 +8,14 @@
 use core::ptr;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use gapii_state::{Ignore, Observer, Process, Thread};
 
 use crate::errno::ErrnoGuard;
 use crate::hooks::{self, Scope};
 use crate::program_memory::ProgramMemory;
+use crate::thread_exit::ThreadExit;
 use crate::tls::{Words, words};
 
 /// What all threads of the process share; null until the first context, and in a forked child.
@@ -166,17 +167,8 @@ extern "C" fn forget() {
 
 /// Has the thread's state given back when the thread ends.
 fn notice_exit(state: *mut Thread) {
-    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
-    let key = KEY.get_or_init(|| {
-        let mut key = 0;
-        // SAFETY: `key` is writable, `retire` never unwinds.
-        let failed = unsafe { libc::pthread_key_create(&raw mut key, Some(retire)) } != 0;
-        (!failed).then_some(key)
-    });
-    if let Some(key) = key {
-        // SAFETY: the key was created and is never deleted.
-        unsafe { libc::pthread_setspecific(*key, state.cast()) };
-    }
+    static EXIT: ThreadExit = ThreadExit::new(retire);
+    EXIT.notice(state.cast());
 }
 
 unsafe extern "C" fn retire(state: *mut libc::c_void) {
