@@ -102,12 +102,7 @@ fn write_value(description: &Description, value: Value, out: &mut dyn Write) -> 
             None => write!(out, "{bits:#x}"),
         },
         Value::Bitfield { group, bits } => {
-            let (names, rest) = description.bit_names(group, bits);
-            let mut parts: Vec<_> = names.into_iter().map(str::to_owned).collect();
-            if rest != 0 || parts.is_empty() {
-                parts.push(if rest == 0 { "0".to_owned() } else { format!("{rest:#x}") });
-            }
-            write!(out, "{}", parts.join("|"))
+            write!(out, "{}", description.bits_text(group, bits))
         }
         Value::Pointer(0) => write!(out, "null"),
         Value::Pointer(address) => write!(out, "{address:#x}"),

@@ -117,12 +117,7 @@ fn enum_name(group: &str, value: u64) -> String {
 
 fn bit_names(group: &str, value: u64) -> String {
     let Some(index) = group_index(group) else { return format!("{value:#x}") };
-    let (names, rest) = Description::built_in().bit_names(index, value);
-    let mut names: Vec<_> = names.into_iter().map(str::to_owned).collect();
-    if rest != 0 || names.is_empty() {
-        names.push(if rest == 0 { "0".to_owned() } else { format!("{rest:#x}") });
-    }
-    names.join("|")
+    Description::built_in().bits_text(index, value)
 }
 
 #[cfg(test)]

@@ -144,6 +144,18 @@ impl Description {
         let named = bits.clone().fold(0, |named, (bit, _)| named | bit);
         (bits.map(|(_, name)| name.as_str()).collect(), value & !named)
     }
+
+    /// The names of a bitfield's bits joined by `|`, and behind them in hexadecimal the bits that
+    /// have none; `0` where there are no bits.
+    pub fn bits_text(&self, group: u16, value: u64) -> String {
+        let (names, rest) = self.bit_names(group, value);
+        match (names.is_empty(), rest) {
+            (true, 0) => "0".to_owned(),
+            (true, rest) => format!("{rest:#x}"),
+            (false, 0) => names.join("|"),
+            (false, rest) => format!("{}|{rest:#x}", names.join("|")),
+        }
+    }
 }
 
 impl Function {

@@ -5,7 +5,6 @@
 //! shown by size and hash, and by value where it is small; text as text. Shapes gain fields and
 //! never lose them.
 
-use std::fmt::Write as _;
 use std::io;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -164,7 +163,9 @@ impl Serialize for Scalar<'_> {
                 Some(name) => to.serialize_str(name),
                 None => to.collect_str(&format_args!("{bits:#x}")),
             },
-            Value::Bitfield { group, bits } => to.serialize_str(&joined(description, group, bits)),
+            Value::Bitfield { group, bits } => {
+                to.serialize_str(&description.bits_text(group, bits))
+            }
             Value::Pointer(address) => to.collect_str(&format_args!("{address:#x}")),
             Value::Missing => to.serialize_none(),
         }
@@ -268,20 +269,6 @@ impl Serialize for Values<'_> {
         }
         seq.end()
     }
-}
-
-/// The names of a bitfield's bits, and what is left in hexadecimal.
-fn joined(description: &Description, group: u16, bits: u64) -> String {
-    let (names, rest) = description.bit_names(group, bits);
-    let mut joined = names.join("|");
-    if rest != 0 || joined.is_empty() {
-        let separator = if joined.is_empty() { "" } else { "|" };
-        let _ = match rest {
-            0 => write!(joined, "0"),
-            rest => write!(joined, "{separator}{rest:#x}"),
-        };
-    }
-    joined
 }
 
 /// Text up to its terminating zero, if it has one; what is not UTF-8 is replaced.
