@@ -86,7 +86,10 @@ fn inline(value: &Value) -> String {
         Value::Handle(handle) => handle.to_string(),
         Value::Text(text) => format!("{text:?}"),
         Value::Bytes(bytes) => inline_bytes(bytes),
-        Value::Object { kind, name, .. } => format!("{kind} {name}"),
+        Value::Object { kind, name, .. } if u32::try_from(*name).is_ok() => {
+            format!("{kind} {name}")
+        }
+        Value::Object { kind, name: handle, .. } => format!("{kind} {handle:#x}"),
         Value::Enum { group, value } => enum_name(group, *value),
         Value::Bits { group, value } => bit_names(group, *value),
         Value::List(elements) if elements.is_empty() => "[]".to_owned(),
@@ -141,6 +144,13 @@ mod tests {
         text.clear();
         write_tree(&blend(0x0302, true), &Value::None, 0, &mut text);
         assert_eq!(text, "factor: GL_SRC_ALPHA\non: true\nunits\n  [0]: 0\n  [1]: 7\n");
+    }
+
+    #[test]
+    fn handles_look_like_the_fields_that_hold_them() {
+        let object = |name| Value::Object { kind: "Surface", name, serial: 1 };
+        assert_eq!(inline(&object(0x5599_d897_0750)), "Surface 0x5599d8970750");
+        assert_eq!(inline(&object(7)), "Surface 7");
     }
 
     #[test]

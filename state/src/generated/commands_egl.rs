@@ -299,9 +299,9 @@ pub mod eglCreateContext {
                         let value =
                             memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1));
                         if let Some(it) = process.egl_contexts.get_mut(made)
-                            && let Some(it) = it
-                                .attributes
-                                .at_mut(memory.element::<i32>(attrib_list, number::mul(i, 2)))
+                            && let Some(it) = it.attributes.at_mut(
+                                (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
+                            )
                         {
                             *it = value;
                         }
@@ -342,9 +342,9 @@ pub mod eglCreateDRMImageMESA {
                             memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                         );
                         if let Some(it) = process.images.get_mut(image)
-                            && let Some(it) = it.attributes.at_mut(i64::from(
-                                memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                            ))
+                            && let Some(it) = it.attributes.at_mut(
+                                (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
+                            )
                         {
                             *it = value;
                         }
@@ -458,9 +458,9 @@ pub mod eglCreateImage {
                         let value =
                             memory.element::<i64>(attrib_list, number::add(number::mul(i, 2), 1));
                         if let Some(it) = process.images.get_mut(image)
-                            && let Some(it) = it
-                                .attributes
-                                .at_mut(memory.element::<i64>(attrib_list, number::mul(i, 2)))
+                            && let Some(it) = it.attributes.at_mut(
+                                (memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32),
+                            )
                         {
                             *it = value;
                         }
@@ -529,9 +529,9 @@ pub mod eglCreateImageKHR {
                             memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                         );
                         if let Some(it) = process.images.get_mut(image)
-                            && let Some(it) = it.attributes.at_mut(i64::from(
-                                memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                            ))
+                            && let Some(it) = it.attributes.at_mut(
+                                (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
+                            )
                         {
                             *it = value;
                         }
@@ -585,9 +585,9 @@ pub mod eglCreatePbufferFromClientBuffer {
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                     );
                     if let Some(it) = process.surfaces.get_mut(surface)
-                        && let Some(it) = it.attributes.at_mut(i64::from(
-                            memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                        ))
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -649,9 +649,9 @@ pub mod eglCreatePbufferSurface {
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                     );
                     if let Some(it) = process.surfaces.get_mut(surface)
-                        && let Some(it) = it.attributes.at_mut(i64::from(
-                            memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                        ))
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -703,9 +703,9 @@ pub mod eglCreatePixmapSurface {
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                     );
                     if let Some(it) = process.surfaces.get_mut(surface)
-                        && let Some(it) = it.attributes.at_mut(i64::from(
-                            memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                        ))
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -825,7 +825,7 @@ pub mod eglCreatePlatformPixmapSurface {
                     if let Some(it) = process.surfaces.get_mut(surface)
                         && let Some(it) = it
                             .attributes
-                            .at_mut(memory.element::<i64>(attrib_list, number::mul(i, 2)))
+                            .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -898,9 +898,9 @@ pub mod eglCreatePlatformPixmapSurfaceEXT {
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                     );
                     if let Some(it) = process.surfaces.get_mut(surface)
-                        && let Some(it) = it.attributes.at_mut(i64::from(
-                            memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                        ))
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -974,7 +974,7 @@ pub mod eglCreatePlatformWindowSurface {
                     if let Some(it) = process.surfaces.get_mut(surface)
                         && let Some(it) = it
                             .attributes
-                            .at_mut(memory.element::<i64>(attrib_list, number::mul(i, 2)))
+                            .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -1047,9 +1047,9 @@ pub mod eglCreatePlatformWindowSurfaceEXT {
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                     );
                     if let Some(it) = process.surfaces.get_mut(surface)
-                        && let Some(it) = it.attributes.at_mut(i64::from(
-                            memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                        ))
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -1088,7 +1088,7 @@ pub mod eglCreateStreamAttribKHR {
                     if let Some(it) = process.streams.get_mut(stream)
                         && let Some(it) = it
                             .attributes
-                            .at_mut(memory.element::<i64>(attrib_list, number::mul(i, 2)))
+                            .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -1148,9 +1148,9 @@ pub mod eglCreateStreamKHR {
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                     );
                     if let Some(it) = process.streams.get_mut(stream)
-                        && let Some(it) = it.attributes.at_mut(i64::from(
-                            memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                        ))
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -1287,7 +1287,7 @@ pub mod eglCreateSync {
                     if let Some(it) = process.egl_syncs.get_mut(sync)
                         && let Some(it) = it
                             .attributes
-                            .at_mut(memory.element::<i64>(attrib_list, number::mul(i, 2)))
+                            .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -1345,9 +1345,9 @@ pub mod eglCreateSyncKHR {
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                     );
                     if let Some(it) = process.egl_syncs.get_mut(sync)
-                        && let Some(it) = it.attributes.at_mut(i64::from(
-                            memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                        ))
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -1399,9 +1399,9 @@ pub mod eglCreateWindowSurface {
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                     );
                     if let Some(it) = process.surfaces.get_mut(surface)
-                        && let Some(it) = it.attributes.at_mut(i64::from(
-                            memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                        ))
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -1788,7 +1788,7 @@ pub mod eglGetConfigAttrib {
             {
                 let value = memory.element::<i32>(value_, 0);
                 if let Some(it) = process.configs.get_mut(seen_)
-                    && let Some(it) = it.attributes.at_mut(attribute)
+                    && let Some(it) = it.attributes.at_mut((attribute as u32))
                 {
                     *it = value;
                 }
@@ -1881,7 +1881,7 @@ pub mod eglGetPlatformDisplay {
                     if let Some(it) = process.displays.get_mut(display)
                         && let Some(it) = it
                             .attributes
-                            .at_mut(memory.element::<i64>(attrib_list, number::mul(i, 2)))
+                            .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -1935,9 +1935,9 @@ pub mod eglGetPlatformDisplayEXT {
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
                     );
                     if let Some(it) = process.displays.get_mut(display)
-                        && let Some(it) = it.attributes.at_mut(i64::from(
-                            memory.element::<i32>(attrib_list, number::mul(i, 2)),
-                        ))
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
                         *it = value;
                     }
@@ -2347,7 +2347,7 @@ pub mod eglSetStreamAttribKHR {
         if result != 0 {
             let changed: Ref<Stream> = process.streams.find(stream);
             if let Some(it) = process.streams.get_mut(changed)
-                && let Some(it) = it.attributes.at_mut(i64::from(attribute))
+                && let Some(it) = it.attributes.at_mut(attribute)
             {
                 *it = value_;
             }
@@ -2420,7 +2420,7 @@ pub mod eglStreamAttribKHR {
             {
                 let value = i64::from(value_);
                 if let Some(it) = process.streams.get_mut(changed)
-                    && let Some(it) = it.attributes.at_mut(i64::from(attribute))
+                    && let Some(it) = it.attributes.at_mut(attribute)
                 {
                     *it = value;
                 }
@@ -2449,7 +2449,7 @@ pub mod eglSurfaceAttrib {
             {
                 let value = i64::from(value_);
                 if let Some(it) = process.surfaces.get_mut(changed)
-                    && let Some(it) = it.attributes.at_mut(i64::from(attribute))
+                    && let Some(it) = it.attributes.at_mut((attribute as u32))
                 {
                     *it = value;
                 }

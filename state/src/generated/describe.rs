@@ -13,7 +13,14 @@ impl Describe for Config {
     fn describe(&self) -> Value {
         Value::Record(vec![
             ("display", Value::Address(self.display)),
-            ("attributes", map(&self.attributes, |it| it.describe(), |it| it.describe())),
+            (
+                "attributes",
+                map(
+                    &self.attributes,
+                    |it| Value::Enum { group: "GL", value: *it as u64 },
+                    |it| it.describe(),
+                ),
+            ),
         ])
     }
 }
@@ -31,7 +38,14 @@ impl Describe for EglContext {
             ("api", Value::Enum { group: "GL", value: self.api as u64 }),
             ("major", self.major.describe()),
             ("minor", self.minor.describe()),
-            ("attributes", map(&self.attributes, |it| it.describe(), |it| it.describe())),
+            (
+                "attributes",
+                map(
+                    &self.attributes,
+                    |it| Value::Enum { group: "GL", value: *it as u64 },
+                    |it| it.describe(),
+                ),
+            ),
             ("swap_interval", self.swap_interval.describe()),
             ("label", Value::Address(self.label)),
         ])
@@ -47,7 +61,14 @@ impl Describe for Display {
         Value::Record(vec![
             ("platform", Value::Enum { group: "GL", value: self.platform as u64 }),
             ("native", Value::Address(self.native)),
-            ("attributes", map(&self.attributes, |it| it.describe(), |it| it.describe())),
+            (
+                "attributes",
+                map(
+                    &self.attributes,
+                    |it| Value::Enum { group: "GL", value: *it as u64 },
+                    |it| it.describe(),
+                ),
+            ),
             ("initialized", self.initialized.describe()),
             ("major", self.major.describe()),
             ("minor", self.minor.describe()),
@@ -69,7 +90,14 @@ impl Describe for Image {
             ("context", Value::Address(self.context)),
             ("target", Value::Enum { group: "GL", value: self.target as u64 }),
             ("buffer", Value::Address(self.buffer)),
-            ("attributes", map(&self.attributes, |it| it.describe(), |it| it.describe())),
+            (
+                "attributes",
+                map(
+                    &self.attributes,
+                    |it| Value::Enum { group: "GL", value: *it as u64 },
+                    |it| it.describe(),
+                ),
+            ),
             ("planes", self.planes.describe()),
             ("label", Value::Address(self.label)),
         ])
@@ -84,7 +112,14 @@ impl Describe for Stream {
     fn describe(&self) -> Value {
         Value::Record(vec![
             ("display", Value::Address(self.display)),
-            ("attributes", map(&self.attributes, |it| it.describe(), |it| it.describe())),
+            (
+                "attributes",
+                map(
+                    &self.attributes,
+                    |it| Value::Enum { group: "GL", value: *it as u64 },
+                    |it| it.describe(),
+                ),
+            ),
             ("label", Value::Address(self.label)),
         ])
     }
@@ -103,7 +138,14 @@ impl Describe for Surface {
             ("native", Value::Address(self.native)),
             ("width", self.width.describe()),
             ("height", self.height.describe()),
-            ("attributes", map(&self.attributes, |it| it.describe(), |it| it.describe())),
+            (
+                "attributes",
+                map(
+                    &self.attributes,
+                    |it| Value::Enum { group: "GL", value: *it as u64 },
+                    |it| it.describe(),
+                ),
+            ),
             ("texture_buffer", self.texture_buffer.describe()),
             ("is_locked", self.is_locked.describe()),
             ("swaps", self.swaps.describe()),
@@ -122,7 +164,14 @@ impl Describe for EglSync {
             ("display", Value::Address(self.display)),
             ("kind", Value::Enum { group: "GL", value: self.kind as u64 }),
             ("condition", self.condition.describe()),
-            ("attributes", map(&self.attributes, |it| it.describe(), |it| it.describe())),
+            (
+                "attributes",
+                map(
+                    &self.attributes,
+                    |it| Value::Enum { group: "GL", value: *it as u64 },
+                    |it| it.describe(),
+                ),
+            ),
             ("status", self.status.describe()),
             ("label", Value::Address(self.label)),
         ])

@@ -604,7 +604,7 @@ pub struct Config {
     pub display: u64,
     /// What the program was told.
     #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<i32, i32>,
+    pub attributes: BTreeMap<u32, i32>,
 }
 
 #[cfg(feature = "tools")]
@@ -637,7 +637,7 @@ pub struct EglContext {
     #[cfg(feature = "tools")]
     pub minor: i32,
     #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<i32, i32>,
+    pub attributes: BTreeMap<u32, i32>,
     /// Of its thread's draw surface.
     #[cfg(feature = "tools")]
     pub swap_interval: i32,
@@ -680,7 +680,7 @@ pub struct Display {
     #[cfg(feature = "tools")]
     pub native: u64,
     #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<i64, i64>,
+    pub attributes: BTreeMap<u32, i64>,
     #[cfg(feature = "tools")]
     pub initialized: bool,
     #[cfg(feature = "tools")]
@@ -730,7 +730,7 @@ pub struct Image {
     #[cfg(feature = "tools")]
     pub buffer: u64,
     #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<i64, i64>,
+    pub attributes: BTreeMap<u32, i64>,
     /// Planes, as eglExportDMABUFImageQueryMESA said; every image has one.
     pub planes: u32,
     #[cfg(feature = "tools")]
@@ -763,7 +763,7 @@ pub struct Stream {
     #[cfg(feature = "tools")]
     pub display: u64,
     #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<i64, i64>,
+    pub attributes: BTreeMap<u32, i64>,
     #[cfg(feature = "tools")]
     pub label: u64,
 }
@@ -801,7 +801,7 @@ pub struct Surface {
     #[cfg(feature = "tools")]
     pub height: i32,
     #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<i64, i64>,
+    pub attributes: BTreeMap<u32, i64>,
     /// The buffer that eglBindTexImage bound; 0 for none.
     #[cfg(feature = "tools")]
     pub texture_buffer: i32,
@@ -856,7 +856,7 @@ pub struct EglSync {
     #[cfg(feature = "tools")]
     pub condition: i32,
     #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<i64, i64>,
+    pub attributes: BTreeMap<u32, i64>,
     /// As the program last was told or said.
     #[cfg(feature = "tools")]
     pub status: i32,

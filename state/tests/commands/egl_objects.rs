@@ -61,7 +61,7 @@ fn attribute_of_a_config_is_what_the_program_was_told() {
     }
     let process = thread.process.lock();
     let config = process.configs.get(process.configs.find(CONFIG)).unwrap();
-    assert_eq!(config.attributes.iter().collect::<Vec<_>>(), [(&EGL_SAMPLES, &4)]);
+    assert_eq!(config.attributes.iter().collect::<Vec<_>>(), [(&(EGL_SAMPLES as u32), &4)]);
 }
 
 #[test]
