@@ -2,10 +2,9 @@
 //!
 //! Shortens what is long; the JSON form has everything.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
-use gapii_protocol::trace::Command;
+use gapii_protocol::trace::{Bytes, Command};
 use gapii_protocol::trace::description::{Description, Kind, Repr, Type};
 use gapii_protocol::trace::value::{Arg, Observation, Value};
 
@@ -55,7 +54,7 @@ fn write_arg(command: &Command<'_>, arg: &Arg<'_>, out: &mut dyn Write) -> io::R
     let is_text = matches!(kind, Kind::String | Kind::Strings | Kind::Attributes(_));
     let bytes = match arg.observation {
         Observation::None => return write_value(description, arg.value, out),
-        Observation::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
+        Observation::Bytes(bytes) => Some(Bytes::Record(bytes)),
         seen if is_text => command.bytes_of(seen),
         _ => None,
     };

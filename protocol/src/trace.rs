@@ -32,7 +32,7 @@ pub mod verify;
 
 pub use blobs::BlobName;
 pub use block::{BlockDecoder, BlockEncoder, encode_block};
-pub use command::Command;
+pub use command::{Bytes, Command};
 pub use description::Description;
 pub use footer::Footer;
 pub use header::TraceHeader;

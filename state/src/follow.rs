@@ -11,7 +11,7 @@ use gapii_protocol::trace::tracker::ContextLimits;
 use gapii_protocol::trace::value::Value;
 
 use crate::observed::Observed;
-use crate::{Extensions, Limits, Nothing, Process, Thread, egl};
+use crate::{CommandState, Extensions, Limits, Nothing, Process, Thread, egl};
 
 /// Follows the commands of a trace in the order in which they took effect.
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub struct Follower {
     processes: BTreeMap<u32, Arc<Process>>,
     threads: BTreeMap<u32, Thread>,
     args: Vec<u64>,
+    /// By function id, once it was looked for.
+    states: Vec<Option<Option<&'static CommandState>>>,
 }
 
 impl Follower {
@@ -26,7 +28,13 @@ impl Follower {
     ///
     /// A command that never took effect changes nothing; one that has not returned has only begun.
     pub fn follow(&mut self, command: &Command<'_>) {
-        if command.seq.is_none() || command.enter_payload().is_none() {
+        self.enter(command);
+        self.leave(command);
+    }
+
+    /// What the command does when it is called.
+    pub fn enter(&mut self, command: &Command<'_>) {
+        if !counts(command) {
             return;
         }
         let process = self.processes.entry(command.process).or_default();
@@ -38,20 +46,32 @@ impl Follower {
         if let Some(limits) = command.limits {
             learn_limits(thread, limits);
         }
-        let Some(state) = crate::command(command.name()) else { return };
+        if let Some(enter) = state_of(&mut self.states, command).and_then(|state| state.enter) {
+            self.args.clear();
+            self.args.extend(command.args().map(|arg| bits(arg.value)));
+            enter(thread, &Observed::of(command), &self.args, 0);
+        }
+    }
+
+    /// What the command does when the driver has returned, after [`Self::enter`] of the same one.
+    pub fn leave(&mut self, command: &Command<'_>) {
+        if !counts(command) || command.in_flight {
+            return;
+        }
+        let Some(thread) = self.threads.get_mut(&command.thread) else { return };
+        let Some(leave) = state_of(&mut self.states, command).and_then(|state| state.leave) else {
+            return;
+        };
+        let result = command.result().map(|(value, _)| bits(value));
+        let is_void = command.function.is_none_or(|function| function.result.is_void());
+        if !is_void && result.is_none() {
+            return;
+        }
         self.args.clear();
         self.args.extend(command.args().map(|arg| bits(arg.value)));
         let mut memory = Observed::of(command);
-        if let Some(enter) = state.enter {
-            enter(thread, &memory, &self.args, 0);
-        }
-        let result = command.result().map(|(value, _)| bits(value));
-        let is_void = command.function.is_none_or(|function| function.result.is_void());
-        let has_returned = !command.in_flight && (is_void || result.is_some());
-        if let Some(leave) = state.leave.filter(|_| has_returned) {
-            memory.prefer_outputs();
-            leave(thread, &memory, &self.args, result.unwrap_or(0));
-        }
+        memory.prefer_outputs();
+        leave(thread, &memory, &self.args, result.unwrap_or(0));
     }
 
     /// What a thread has set up, by its index in the trace.
@@ -68,6 +88,22 @@ impl Follower {
     pub fn processes(&self) -> impl Iterator<Item = (u32, &Process)> {
         self.processes.iter().map(|(index, process)| (*index, process.as_ref()))
     }
+}
+
+fn counts(command: &Command<'_>) -> bool {
+    command.seq.is_some() && command.enter_payload().is_some()
+}
+
+/// What a command does, looked for by its name once.
+fn state_of(
+    states: &mut Vec<Option<Option<&'static CommandState>>>,
+    command: &Command<'_>,
+) -> Option<&'static CommandState> {
+    let id = usize::from(command.id);
+    if states.len() <= id {
+        states.resize(id + 1, None);
+    }
+    *states.get_mut(id)?.get_or_insert_with(|| crate::command(command.name()))
 }
 
 /// A thread may have made its context current before the trace began.

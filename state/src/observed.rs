@@ -1,11 +1,11 @@
 //! The program's memory around one command of a trace: what was observed of it.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::sync::Arc;
 
-use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Kind, Observed as Direction};
 use gapii_protocol::trace::value::{Arg, Observation, Value};
+use gapii_protocol::trace::{Bytes, Command};
 
 use crate::Memory;
 
@@ -24,7 +24,7 @@ pub struct Observed<'a> {
 struct Piece<'a> {
     address: u64,
     observation: Observation<'a>,
-    bytes: OnceCell<Option<Cow<'a, [u8]>>>,
+    bytes: OnceCell<Option<Bytes<'a>>>,
 }
 
 impl<'a> Piece<'a> {
@@ -33,7 +33,7 @@ impl<'a> Piece<'a> {
     }
 
     fn of(address: u64, bytes: Vec<u8>) -> Self {
-        let known = OnceCell::from(Some(Cow::Owned(bytes)));
+        let known = OnceCell::from(Some(Bytes::Blob(Arc::new(bytes))));
         Self { address, observation: Observation::None, bytes: known }
     }
 }
@@ -76,8 +76,8 @@ impl<'a> Observed<'a> {
 
     /// An array of texts is recorded as the texts; the program had pointers to them.
     fn add_texts(&mut self, address: u64, observation: Observation<'a>) {
-        let recorded = self.command.bytes_of(observation).unwrap_or_default();
-        let mut rest = recorded.as_ref();
+        let recorded = self.command.bytes_of(observation);
+        let mut rest = recorded.as_deref().unwrap_or_default();
         let (mut pointers, mut texts) = (Vec::new(), Vec::new());
         while let Some((len, behind)) = rest.split_first_chunk::<4>() {
             let len = u32::from_le_bytes(*len) as usize;

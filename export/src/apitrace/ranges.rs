@@ -2,10 +2,10 @@
 //!
 //! Puts pieces together: what lies between them is zero. Decides nothing about their meaning.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use gapii_protocol::trace::Command;
+use gapii_protocol::trace::{Bytes, Command};
 use gapii_protocol::trace::description::Observed;
 use gapii_protocol::trace::value::{self, Arg, Observation, Value};
 
@@ -119,7 +119,7 @@ impl<'r, 'a> Span<'r, 'a> {
     }
 
     /// Its bytes. What the trace does not have is zero.
-    pub fn bytes(&self, command: &Command<'a>) -> Cow<'a, [u8]> {
+    pub fn bytes(&self, command: &Command<'a>) -> Bytes<'a> {
         if let [range] = self.ranges
             && range.address == self.start
             && let Some(bytes) = command.bytes_of(range.observation)
@@ -136,7 +136,7 @@ impl<'r, 'a> Span<'r, 'a> {
                 place.copy_from_slice(bytes);
             }
         }
-        Cow::Owned(all)
+        Bytes::Blob(Arc::new(all))
     }
 
     /// Writes it as a blob. What the trace does not have is zero.

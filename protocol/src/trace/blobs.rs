@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -64,14 +65,14 @@ pub struct MemoryTotals {
 /// Gives the bytes of blobs.
 pub trait BlobSource {
     /// The bytes of that name, of which there are `size`. `None`: they are not there, or not whole.
-    fn bytes(&self, name: BlobName, size: u64) -> Option<Vec<u8>>;
+    fn bytes(&self, name: BlobName, size: u64) -> Option<Arc<Vec<u8>>>;
 }
 
 /// A trace of which only the records are at hand.
 pub struct NoBlobs;
 
 impl BlobSource for NoBlobs {
-    fn bytes(&self, _: BlobName, _: u64) -> Option<Vec<u8>> {
+    fn bytes(&self, _: BlobName, _: u64) -> Option<Arc<Vec<u8>>> {
         None
     }
 }

@@ -1,7 +1,8 @@
 //! A command of a trace: its place in the order, and its arguments and results on demand.
 
-use std::borrow::Cow;
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use super::blobs::{BlobSource, slots};
 use super::description::{Description, Function, Kind};
@@ -40,6 +41,24 @@ pub struct Command<'a> {
     pub(crate) enter: Option<&'a [u8]>,
     pub(crate) leave: Option<&'a [u8]>,
     pub(crate) blobs: Blobs<'a>,
+}
+
+/// What memory held: in a record, or a blob.
+#[derive(Clone, Debug)]
+pub enum Bytes<'a> {
+    Record(&'a [u8]),
+    Blob(Arc<Vec<u8>>),
+}
+
+impl Deref for Bytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Record(bytes) => bytes,
+            Self::Blob(bytes) => bytes,
+        }
+    }
 }
 
 /// Where the blobs are that a command refers to.
@@ -93,10 +112,10 @@ impl<'a> Command<'a> {
 
     /// The bytes of an observation of this command; a blob is read from the trace. `None` where
     /// there are none, or not in the trace.
-    pub fn bytes_of(&self, observation: Observation<'a>) -> Option<Cow<'a, [u8]>> {
+    pub fn bytes_of(&self, observation: Observation<'a>) -> Option<Bytes<'a>> {
         match observation {
-            Observation::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
-            Observation::Blob { name, size } => self.blobs.0.bytes(name, size).map(Cow::Owned),
+            Observation::Bytes(bytes) => Some(Bytes::Record(bytes)),
+            Observation::Blob { name, size } => self.blobs.0.bytes(name, size).map(Bytes::Blob),
             Observation::None | Observation::Unrecorded { .. } | Observation::Missing { .. } => {
                 None
             }

@@ -7,7 +7,7 @@
 use std::cell::{Ref, RefCell};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Range, RangeInclusive};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::assembler::{Advance, Anomalies, Assembler, Limits};
 use super::blobs::{BlobEntry, BlobName, BlobSource, NamePrefix};
@@ -28,7 +28,7 @@ pub struct TraceReader<R> {
     file: RefCell<BlockFile<R>>,
     file_len: u64,
     header: TraceHeader,
-    blocks: Rc<[BlockLocation]>,
+    blocks: Arc<[BlockLocation]>,
     index: Option<TraceIndex>,
     footer: Option<Footer>,
     tail: Tail,
@@ -38,7 +38,7 @@ pub struct TraceReader<R> {
 /// A file and where its blocks are.
 pub(super) struct BlockFile<R> {
     input: R,
-    blocks: Rc<[BlockLocation]>,
+    blocks: Arc<[BlockLocation]>,
     decoder: BlockDecoder,
     compressed: Vec<u8>,
 }
@@ -100,10 +100,10 @@ impl<R: Read + Seek> TraceReader<R> {
             Some(layout) => layout,
             None => layout_by_scan(&mut input, header_len, file_len)?,
         };
-        let blocks: Rc<[BlockLocation]> = layout.blocks.into();
+        let blocks: Arc<[BlockLocation]> = layout.blocks.into();
         let file = BlockFile {
             input,
-            blocks: Rc::clone(&blocks),
+            blocks: Arc::clone(&blocks),
             decoder: BlockDecoder::new(BLOCK_BYTES_MAX),
             compressed: Vec::new(),
         };
@@ -222,8 +222,8 @@ impl<R: Read + Seek> TraceReader<R> {
 }
 
 impl<R: Read + Seek> BlobSource for TraceReader<R> {
-    fn bytes(&self, name: BlobName, size: u64) -> Option<Vec<u8>> {
-        self.store.borrow_mut().bytes(&mut self.file.borrow_mut(), name, Some(size)).ok()
+    fn bytes(&self, name: BlobName, size: u64) -> Option<Arc<Vec<u8>>> {
+        self.store.borrow_mut().cached(&mut self.file.borrow_mut(), name, size)
     }
 }
 
@@ -261,14 +261,24 @@ impl<R: Read + Seek> Commands<'_, R> {
     /// The next command, or `None` at the end of what can be read: [`Self::tail`] says which end.
     /// Errors are the file's; damage is not one.
     pub fn next_command(&mut self) -> io::Result<Option<Command<'_>>> {
-        while self.advance()? {
+        Ok(if self.advance()? { Some(self.command()) } else { None })
+    }
+
+    /// Goes on to the next command, which [`Self::command`] then has. False at the end.
+    pub fn advance(&mut self) -> io::Result<bool> {
+        while self.advance_any()? {
             let frame = self.assembler.frame();
             if self.frames.as_ref().is_none_or(|frames| frames.contains(&frame)) {
-                let reader = &*self.reader;
-                return Ok(Some(self.assembler.command(&reader.header.description, reader)));
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
+    }
+
+    /// The command that [`Self::advance`] came to.
+    pub fn command(&self) -> Command<'_> {
+        let reader = &*self.reader;
+        self.assembler.command(&reader.header.description, reader)
     }
 
     /// How what was read ends.
@@ -286,7 +296,7 @@ impl<R: Read + Seek> Commands<'_, R> {
         &self.assembler
     }
 
-    fn advance(&mut self) -> io::Result<bool> {
+    fn advance_any(&mut self) -> io::Result<bool> {
         loop {
             match self.assembler.advance() {
                 Ok(Advance::Command) => return Ok(true),

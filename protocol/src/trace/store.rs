@@ -1,10 +1,12 @@
 //! The blobs of an open trace file: found by its index, or by reading all of it once.
 //!
-//! Hands out only bytes whose own hash is the name that was asked for. Holds one block, and the list
-//! of names; a blob's bytes are held by whoever asked.
+//! Hands out only bytes whose own hash is the name that was asked for. Holds one block, the
+//! list of names, and what commands asked for last.
 
 use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Seek};
+use std::sync::Arc;
 
 use super::blobs::{BLOB_BYTES_MAX, BLOBS_MAX, BlobEntry, BlobName, Collector, NamePrefix};
 use super::meta::Meta;
@@ -25,6 +27,9 @@ pub enum BlobError {
     Damaged { name: BlobName, why: String },
 }
 
+/// Bytes of blobs that are kept for the next command that refers to them.
+const CACHE_BYTES_MAX: usize = 256 << 20;
+
 /// What is known of a file's blobs so far.
 #[derive(Default)]
 pub(super) struct Store {
@@ -34,6 +39,7 @@ pub(super) struct Store {
     is_complete: bool,
     block: Option<usize>,
     raw: Vec<u8>,
+    cache: Cache,
 }
 
 impl Store {
@@ -48,6 +54,21 @@ impl Store {
     /// What an index lists, as long as nothing else was needed.
     pub(super) fn listed(&self) -> Option<&[BlobEntry]> {
         self.entries.as_deref().filter(|_| !self.is_complete)
+    }
+
+    /// The bytes of a blob that a command refers to; the next one that does has them for nothing.
+    pub(super) fn cached<R: Read + Seek>(
+        &mut self,
+        file: &mut BlockFile<R>,
+        name: BlobName,
+        size: u64,
+    ) -> Option<Arc<Vec<u8>>> {
+        if let Some(bytes) = self.cache.get(name) {
+            return (bytes.len() as u64 == size).then_some(bytes);
+        }
+        let bytes = Arc::new(self.bytes(file, name, Some(size)).ok()?);
+        self.cache.put(name, &bytes);
+        Some(bytes)
     }
 
     /// The bytes of a blob; `size` where it is known.
@@ -187,6 +208,44 @@ impl Store {
             }
             Err(BlockError::Io(error)) => Err(error),
             Err(_) => Ok(false),
+        }
+    }
+}
+
+/// Blobs that were asked for; what was not asked for again goes first.
+#[derive(Default)]
+struct Cache {
+    blobs: HashMap<BlobName, (Arc<Vec<u8>>, bool)>,
+    order: VecDeque<BlobName>,
+    bytes: usize,
+}
+
+impl Cache {
+    fn get(&mut self, name: BlobName) -> Option<Arc<Vec<u8>>> {
+        let (bytes, again) = self.blobs.get_mut(&name)?;
+        *again = true;
+        Some(Arc::clone(bytes))
+    }
+
+    fn put(&mut self, name: BlobName, bytes: &Arc<Vec<u8>>) {
+        if bytes.len() > CACHE_BYTES_MAX / 4 {
+            return;
+        }
+        while self.bytes + bytes.len() > CACHE_BYTES_MAX {
+            self.drop_one();
+        }
+        self.bytes += bytes.len();
+        self.blobs.insert(name, (Arc::clone(bytes), false));
+        self.order.push_back(name);
+    }
+
+    fn drop_one(&mut self) {
+        let Some(name) = self.order.pop_front() else { return };
+        let again = self.blobs.get_mut(&name).is_some_and(|(_, again)| std::mem::take(again));
+        if again {
+            self.order.push_back(name);
+        } else if let Some((bytes, _)) = self.blobs.remove(&name) {
+            self.bytes -= bytes.len();
         }
     }
 }

@@ -160,7 +160,7 @@ fn read(command: &Command<'_>) -> Expected {
         other => panic!("{other:?}"),
     };
     let observation = command.args().last().map_or(Observation::None, |arg| arg.observation);
-    let written = command.bytes_of(observation).map(|bytes| bytes.into_owned());
+    let written = command.bytes_of(observation).map(|bytes| bytes.to_vec());
     // What never took effect has no frame of its own: the one it was entered in counts.
     let frame = if command.seq.is_some() { command.frame } else { 0 };
     let (seq, in_flight) = (command.seq, command.in_flight);

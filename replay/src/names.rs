@@ -1,0 +1,248 @@
+//! Names of objects: those of the trace, and those that the driver gave out for them.
+//!
+//! A name belongs to a share group or to a context, as the API has it. Whether an object lives is
+//! the driver's affair; here is only which of its names is meant.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// What a name is a name of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    Buffer,
+    Texture,
+    Renderbuffer,
+    Sampler,
+    /// Programs and shaders have one set of names.
+    Program,
+    Sync,
+    Semaphore,
+    MemoryObject,
+    /// Those from here on belong to a context.
+    Framebuffer,
+    VertexArray,
+    Query,
+    TransformFeedback,
+    ProgramPipeline,
+    PerfMonitor,
+    PerfQuery,
+    Path,
+    Fence,
+}
+
+impl Kind {
+    const COUNT: usize = Self::Fence as usize + 1;
+
+    /// Whether a name belongs to a context rather than to its share group.
+    pub fn is_of_context(self) -> bool {
+        self as u8 >= Self::Framebuffer as u8 && self != Self::Path && self != Self::Fence
+    }
+}
+
+/// A number that is no object: stands for one that the trace has no origin of.
+pub const fn stranger(recorded: u64) -> u64 {
+    recorded | 0x4000_0000
+}
+
+/// Whose names a context uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scopes {
+    pub group: u32,
+    pub context: u32,
+}
+
+/// All names of a replay.
+pub struct Names {
+    scopes: Vec<Scope>,
+    contexts: HashMap<(u32, u64), Scopes>,
+    /// The one asked for last.
+    last: Option<((u32, u64), Scopes)>,
+    most: usize,
+}
+
+#[derive(Default)]
+struct Scope {
+    kinds: [Table; Kind::COUNT],
+}
+
+/// The names of one kind in one scope.
+#[derive(Default)]
+struct Table {
+    low: Vec<u32>,
+    map: HashMap<u64, u64, BuildHasherDefault<NameHasher>>,
+    back: HashMap<u64, u64, BuildHasherDefault<NameHasher>>,
+}
+
+/// Names below this are found without hashing, where they stand for names of 32 bits.
+const LOW: u64 = 1 << 14;
+
+impl Names {
+    pub fn new(most: usize) -> Self {
+        Self { scopes: Vec::new(), contexts: HashMap::new(), last: None, most }
+    }
+
+    /// A context of a process begins, sharing with another one if that is known.
+    pub fn add_context(&mut self, process: u32, context: u64, share: Option<u64>) -> Scopes {
+        let shared = share.and_then(|share| self.contexts.get(&(process, share))).copied();
+        let group = shared.map_or_else(|| self.new_scope(), |shared| shared.group);
+        let scopes = Scopes { group, context: self.new_scope() };
+        self.contexts.insert((process, context), scopes);
+        self.last = None;
+        scopes
+    }
+
+    /// The scopes of a context, made where it is not known.
+    pub fn scopes(&mut self, process: u32, context: u64) -> Scopes {
+        let key = (process, context);
+        if let Some((_, scopes)) = self.last.filter(|(last, _)| *last == key) {
+            return scopes;
+        }
+        let known = self.contexts.get(&key).copied();
+        let scopes = known.unwrap_or_else(|| self.add_context(process, context, None));
+        self.last = Some((key, scopes));
+        scopes
+    }
+
+    fn new_scope(&mut self) -> u32 {
+        self.scopes.push(Scope::default());
+        (self.scopes.len() - 1) as u32
+    }
+
+    fn table(&self, scopes: Scopes, kind: Kind) -> Option<&Table> {
+        let scope = if kind.is_of_context() { scopes.context } else { scopes.group };
+        Some(&self.scopes.get(scope as usize)?.kinds[kind as usize])
+    }
+
+    fn table_mut(&mut self, scopes: Scopes, kind: Kind) -> Option<&mut Table> {
+        let scope = if kind.is_of_context() { scopes.context } else { scopes.group };
+        Some(&mut self.scopes.get_mut(scope as usize)?.kinds[kind as usize])
+    }
+
+    /// What the driver calls it. 0 is 0.
+    pub fn find(&self, scopes: Scopes, kind: Kind, recorded: u64) -> Option<u64> {
+        if recorded == 0 {
+            return Some(0);
+        }
+        let table = self.table(scopes, kind)?;
+        match table.low.get(recorded as usize) {
+            Some(&real) if recorded < LOW && real != 0 => Some(u64::from(real)),
+            _ => table.map.get(&recorded).copied(),
+        }
+    }
+
+    /// What the trace calls what the driver calls `real`.
+    pub fn recorded(&self, scopes: Scopes, kind: Kind, real: u64) -> Option<u64> {
+        match real {
+            0 => Some(0),
+            _ => self.table(scopes, kind)?.back.get(&real).copied(),
+        }
+    }
+
+    /// The driver made an object. False: there are too many.
+    pub fn insert(&mut self, scopes: Scopes, kind: Kind, recorded: u64, real: u64) -> bool {
+        let most = self.most;
+        let Some(table) = self.table_mut(scopes, kind) else { return false };
+        if recorded == 0 || real == 0 || table.back.len() >= most {
+            return false;
+        }
+        table.remove(recorded);
+        match u32::try_from(real) {
+            Ok(real) if recorded < LOW => {
+                let at = recorded as usize;
+                if table.low.len() <= at {
+                    table.low.resize(at + 1, 0);
+                }
+                table.low[at] = real;
+            }
+            _ => {
+                table.map.insert(recorded, real);
+            }
+        }
+        table.back.insert(real, recorded);
+        true
+    }
+
+    /// The object lost its name.
+    pub fn remove(&mut self, scopes: Scopes, kind: Kind, recorded: u64) {
+        if let Some(table) = self.table_mut(scopes, kind) {
+            table.remove(recorded);
+        }
+    }
+}
+
+impl Table {
+    fn remove(&mut self, recorded: u64) {
+        let low = self.low.get_mut(recorded as usize).map(std::mem::take).unwrap_or_default();
+        let high = self.map.remove(&recorded);
+        let real = high.unwrap_or(u64::from(low));
+        if self.back.get(&real) == Some(&recorded) {
+            self.back.remove(&real);
+        }
+    }
+}
+
+/// Names are numbers in a row, or addresses; a multiplication spreads both.
+#[derive(Default)]
+struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_is_found_in_its_scope_alone() {
+        let mut names = Names::new(100);
+        let one = names.add_context(0, 0x10, None);
+        let shared = names.add_context(0, 0x20, Some(0x10));
+        let other = names.add_context(0, 0x30, None);
+        names.insert(one, Kind::Texture, 1, 7);
+        names.insert(one, Kind::Framebuffer, 1, 9);
+        for (scopes, texture, framebuffer) in
+            [(one, Some(7), Some(9)), (shared, Some(7), None), (other, None, None)]
+        {
+            assert_eq!(names.find(scopes, Kind::Texture, 1), texture);
+            assert_eq!(names.find(scopes, Kind::Framebuffer, 1), framebuffer);
+        }
+        assert_eq!(names.scopes(0, 0x20), shared);
+    }
+
+    #[test]
+    fn name_that_changes_hands_is_that_of_the_last() {
+        let mut names = Names::new(100);
+        let scopes = names.scopes(0, 1);
+        for recorded in [3, LOW - 1, LOW, 1 << 40] {
+            names.insert(scopes, Kind::Sync, recorded, 70);
+            names.insert(scopes, Kind::Sync, recorded, 0x7fff_0000_1000);
+            assert_eq!(names.find(scopes, Kind::Sync, recorded), Some(0x7fff_0000_1000));
+            assert_eq!(names.recorded(scopes, Kind::Sync, 70), None);
+            assert_eq!(names.recorded(scopes, Kind::Sync, 0x7fff_0000_1000), Some(recorded));
+            names.remove(scopes, Kind::Sync, recorded);
+            assert_eq!(names.find(scopes, Kind::Sync, recorded), None);
+        }
+    }
+
+    #[test]
+    fn there_are_only_so_many() {
+        let mut names = Names::new(2);
+        let scopes = names.scopes(0, 1);
+        assert!(names.insert(scopes, Kind::Buffer, 1, 1));
+        assert!(names.insert(scopes, Kind::Buffer, 2, 2));
+        assert!(!names.insert(scopes, Kind::Buffer, 3, 3));
+    }
+}

@@ -1,0 +1,102 @@
+//! Memory that the driver writes.
+//!
+//! Each output of a command has a piece of its own, the first bytes of which are zero before the
+//! driver runs. Behind the last one is nothing that can be written.
+
+use crate::call::Skip;
+use crate::memory::Region;
+
+/// Room of an output whose extent nobody gave.
+const PIECE_BYTES: usize = 16 << 20;
+/// Outputs begin at multiples of this.
+const ALIGNMENT: usize = 64;
+const KEPT_BYTES: usize = 64 << 20;
+
+/// What commands write.
+pub struct Outputs {
+    region: Region,
+    bytes: usize,
+    /// Of the pieces given out.
+    used: usize,
+    /// Bytes at the start that drivers may have written.
+    touched: usize,
+}
+
+impl Outputs {
+    /// Room for so many bytes.
+    pub fn new(bytes: usize) -> std::io::Result<Self> {
+        Ok(Self { region: Region::new(bytes, 0)?, bytes, used: 0, touched: 0 })
+    }
+
+    /// Forgets what the command before wrote.
+    pub(crate) fn reset(&mut self) {
+        if self.touched > KEPT_BYTES {
+            self.region.release(self.touched);
+            self.touched = 0;
+        }
+        self.used = 0;
+    }
+
+    /// Room for an output of at least `need` bytes, of which the first `clear` are made zero.
+    pub fn piece(&mut self, need: u64, clear: u64) -> Result<*mut u8, Skip> {
+        let start = self.used;
+        let left = self.bytes - start;
+        let need = usize::try_from(need).ok().filter(|need| *need <= left);
+        let Some(need) = need else {
+            return Err(Skip::from("it writes more memory than replay takes"));
+        };
+        let room = need.max(PIECE_BYTES).min(left);
+        self.used = (start + room).next_multiple_of(ALIGNMENT).min(self.bytes);
+        let clear = usize::try_from(clear).unwrap_or(usize::MAX).min(room);
+        if self.touched < start + need.max(clear) {
+            self.touched = start + need.max(clear);
+        }
+        // SAFETY: `clear` is no more than the piece's room, which lies in the writable part.
+        unsafe { self.region.at(start).write_bytes(0, clear) };
+        Ok(self.region.at(start))
+    }
+
+    /// What is in a piece by now.
+    pub fn bytes(&self, piece: usize, len: u64) -> &[u8] {
+        let base = self.region.at(0).cast_const();
+        let offset = piece.wrapping_sub(base as usize);
+        if offset > self.bytes {
+            return &[];
+        }
+        let len = usize::try_from(len).unwrap_or(usize::MAX).min(self.bytes - offset);
+        // SAFETY: within the writable part; drivers write to it during commands alone, which take
+        // `self` mutably to get at a piece.
+        unsafe { std::slice::from_raw_parts(base.wrapping_add(offset), len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_do_not_overlap_and_end_within_the_room() {
+        let mut outputs = Outputs::new(64 << 20).unwrap();
+        let first = outputs.piece(40 << 20, 8).unwrap();
+        let second = outputs.piece(8, 8).unwrap();
+        assert!(second as usize - first as usize >= 40 << 20);
+        assert_eq!(outputs.bytes(second as usize, 8), [0; 8]);
+        assert!(outputs.piece(32 << 20, 8).is_err());
+        outputs.reset();
+        assert_eq!(outputs.piece(64 << 20, 0).unwrap(), first);
+        assert!(outputs.piece(1, 0).is_err());
+    }
+
+    #[test]
+    fn piece_is_zero_before_the_driver_writes() {
+        let mut outputs = Outputs::new(64 << 20).unwrap();
+        let piece = outputs.piece(4, 4).unwrap();
+        // SAFETY: a piece of four bytes.
+        unsafe { piece.write_bytes(9, 4) };
+        assert_eq!(outputs.bytes(piece as usize, 4), [9; 4]);
+        outputs.reset();
+        assert_eq!(outputs.bytes(outputs.region.at(0) as usize, 4), [9; 4]);
+        let piece = outputs.piece(4, 4).unwrap();
+        assert_eq!(outputs.bytes(piece as usize, 4), [0; 4]);
+    }
+}

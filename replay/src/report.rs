@@ -1,0 +1,58 @@
+//! What came of a replay.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What was played, and what was not.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Commands handed to the driver, or answered by the player where only it can.
+    pub played: u64,
+    /// Commands that were not played, and why, by reason and function.
+    pub skipped: u64,
+    /// Frames that ended.
+    pub frames: u64,
+    pub threads: usize,
+    /// The first of the skipped commands.
+    pub skips: Vec<SkippedCommand>,
+    /// Skipped commands by function.
+    pub skips_by_function: BTreeMap<String, u64>,
+    /// What is worth knowing, once each.
+    pub notes: Vec<String>,
+    /// The stop was asked for.
+    pub cancelled: bool,
+    /// Time from the first command to the last, in seconds.
+    pub seconds: f64,
+}
+
+/// A command that was not played.
+#[derive(Clone, Debug, Serialize)]
+pub struct SkippedCommand {
+    pub seq: Option<u64>,
+    pub function: String,
+    pub why: String,
+}
+
+impl Report {
+    pub(crate) fn skip(&mut self, most: usize, seq: Option<u64>, function: &str, why: String) {
+        self.skipped += 1;
+        match self.skips_by_function.get_mut(function) {
+            Some(count) => *count += 1,
+            None => {
+                self.skips_by_function.insert(function.to_owned(), 1);
+            }
+        }
+        if self.skips.len() < most {
+            self.skips.push(SkippedCommand { seq, function: function.to_owned(), why });
+        }
+    }
+
+    /// Something that is said once.
+    pub fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if self.notes.len() < 64 && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
