@@ -13,6 +13,7 @@ use gapii_protocol::trace::{Bytes, Command};
 
 use crate::names::{Kind, Scopes, stranger};
 use crate::player::Parts;
+use crate::verify::FILLED_BYTES;
 
 /// Most parameters of a function.
 pub const ARGS_MAX: usize = 24;
@@ -140,7 +141,7 @@ impl<'p, 'c> Call<'p, 'c> {
             return Ok(std::ptr::null_mut());
         }
         let recorded = self.arg(index).map_or(0, |arg| size_of_observation(arg.observation));
-        let at = self.parts.outputs.piece(need, recorded.max(need).min(1 << 20))?;
+        let at = self.parts.outputs.piece(need, recorded.max(need).min(FILLED_BYTES as u64))?;
         let len = recorded.max(need);
         self.parts.call_outputs.push(Output { param: index, address, at: at as usize, len });
         Ok(at.cast())

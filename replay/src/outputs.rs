@@ -1,10 +1,11 @@
 //! Memory that the driver writes.
 //!
-//! Each output of a command has a piece of its own, the first bytes of which are zero before the
-//! driver runs. Behind the last one is nothing that can be written.
+//! Each output of a command has a piece of its own, the first bytes of which are
+//! [`UNWRITTEN`] before the driver runs. Behind the last one is nothing that can be written.
 
 use crate::call::Skip;
 use crate::memory::Region;
+use crate::verify::UNWRITTEN;
 
 /// Room of an output whose extent nobody gave.
 const PIECE_BYTES: usize = 16 << 20;
@@ -37,22 +38,24 @@ impl Outputs {
         self.used = 0;
     }
 
-    /// Room for an output of at least `need` bytes, of which the first `clear` are made zero.
-    pub fn piece(&mut self, need: u64, clear: u64) -> Result<*mut u8, Skip> {
+    /// Room for an output of at least `need` bytes, of which the first `fill` are
+    /// [`UNWRITTEN`].
+    pub fn piece(&mut self, need: u64, fill: u64) -> Result<*mut u8, Skip> {
         let start = self.used;
         let left = self.bytes - start;
-        let need = usize::try_from(need).ok().filter(|need| *need <= left);
+        let least = if need == 0 { PIECE_BYTES } else { 0 };
+        let need = usize::try_from(need).ok().filter(|need| (*need).max(least) <= left);
         let Some(need) = need else {
             return Err(Skip::from("it writes more memory than replay takes"));
         };
         let room = need.max(PIECE_BYTES).min(left);
         self.used = (start + room).next_multiple_of(ALIGNMENT).min(self.bytes);
-        let clear = usize::try_from(clear).unwrap_or(usize::MAX).min(room);
-        if self.touched < start + need.max(clear) {
-            self.touched = start + need.max(clear);
+        let fill = usize::try_from(fill).unwrap_or(usize::MAX).min(room);
+        if self.touched < start + need.max(fill) {
+            self.touched = start + need.max(fill);
         }
-        // SAFETY: `clear` is no more than the piece's room, which lies in the writable part.
-        unsafe { self.region.at(start).write_bytes(0, clear) };
+        // SAFETY: `fill` is no more than the piece's room, which lies in the writable part.
+        unsafe { self.region.at(start).write_bytes(UNWRITTEN, fill) };
         Ok(self.region.at(start))
     }
 
@@ -80,7 +83,7 @@ mod tests {
         let first = outputs.piece(40 << 20, 8).unwrap();
         let second = outputs.piece(8, 8).unwrap();
         assert!(second as usize - first as usize >= 40 << 20);
-        assert_eq!(outputs.bytes(second as usize, 8), [0; 8]);
+        assert_eq!(outputs.bytes(second as usize, 8), [UNWRITTEN; 8]);
         assert!(outputs.piece(32 << 20, 8).is_err());
         outputs.reset();
         assert_eq!(outputs.piece(64 << 20, 0).unwrap(), first);
@@ -88,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn piece_is_zero_before_the_driver_writes() {
+    fn piece_is_filled_before_the_driver_writes() {
         let mut outputs = Outputs::new(64 << 20).unwrap();
         let piece = outputs.piece(4, 4).unwrap();
         // SAFETY: a piece of four bytes.
@@ -97,6 +100,6 @@ mod tests {
         outputs.reset();
         assert_eq!(outputs.bytes(outputs.region.at(0) as usize, 4), [9; 4]);
         let piece = outputs.piece(4, 4).unwrap();
-        assert_eq!(outputs.bytes(piece as usize, 4), [0; 4]);
+        assert_eq!(outputs.bytes(piece as usize, 4), [UNWRITTEN; 4]);
     }
 }

@@ -176,6 +176,7 @@ pub fn replay<R: Read + Seek + Send>(
     }
     player.note_tail();
     let mut report = player.parts.report;
+    report.verified = player.parts.verify.finish();
     report.seconds = begun.elapsed().as_secs_f64();
     report.threads = player.parts.threads.count();
     Ok(report)
@@ -424,6 +425,7 @@ impl Parts {
     pub fn skip(&mut self, command: &Command<'_>, why: &Skip) {
         let most = self.limits.listed_skips;
         self.report.skip(most, command.seq, command.name(), why.to_string());
+        self.verify.skipped(command, why);
     }
 
     /// What the driver says of the context that is current, which has these scopes.

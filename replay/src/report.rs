@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::verify::Verified;
+
 /// What was played, and what was not.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
@@ -20,6 +22,9 @@ pub struct Report {
     pub skips_by_function: BTreeMap<String, u64>,
     /// What is worth knowing, once each.
     pub notes: Vec<String>,
+    /// What comparing with the recording came to, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
     /// The stop was asked for.
     pub cancelled: bool,
     /// Time from the first command to the last, in seconds.

@@ -46,7 +46,9 @@ pub use maps::{
 #[cfg(feature = "tools")]
 pub use matrices::*;
 pub use paths::{count_bits, path_names};
-pub use pixels::{pack, pack_within, texel_bytes, unpack_2d, unpack_3d, unpack_compressed};
+pub use pixels::{
+    pack, pack_within, packed_rows, texel_bytes, unpack_2d, unpack_3d, unpack_compressed,
+};
 pub use programs::{
     attach_shader, create_shader_program, delete_program, delete_shader, detach_shader,
     link_program, use_program,

@@ -106,6 +106,14 @@ pub fn texel_bytes<M: Memory + ?Sized>(
     formats::texel_bytes(format, ty) as i64
 }
 
+/// Bytes of a row of a read-back of `width` pixels, and bytes from one row to the next.
+pub fn packed_rows(context: &Context, width: i32, format: u32, ty: u32) -> Option<(u64, u64)> {
+    let row = number(width).checked_mul(formats::texel_bytes(format, ty))?;
+    let layout = Layout::of_read_backs(context);
+    let (_, two_rows) = layout.extent([width, 2, 1], formats::texel_bytes(format, ty))?;
+    Some((row, two_rows - row))
+}
+
 /// Where a read-back puts its pixels; nowhere in the program's memory while a buffer takes them.
 fn read_back(thread: &Thread, [width, height]: [i32; 2], texel: u64) -> Option<(u64, u64)> {
     let context = thread.context.as_deref().filter(|it| it.pixel_pack_buffer.is_none())?;
@@ -211,6 +219,16 @@ mod tests {
         let flat = (8, 0x1000 + 2 * 40 + 4, 40 + 16);
         let deep = (9, 0x1000 + 200 + 2 * 40 + 4, 200 + 40 + 16);
         assert_eq!(seen.0, [flat, deep, (7, 0x1000, 24)]);
+    }
+
+    #[test]
+    fn rows_of_a_read_back_are_as_far_apart_as_pack_parameters_say() {
+        let mut thread = thread((3, 0));
+        let set = context(&mut thread);
+        assert_eq!(packed_rows(set, 3, GL_RGB, GL_UNSIGNED_BYTE), Some((9, 12)));
+        set.pack_row_length = 10;
+        assert_eq!(packed_rows(set, 3, GL_RGB, GL_UNSIGNED_BYTE), Some((9, 32)));
+        assert_eq!(packed_rows(set, 3, GL_RGB, GL_RGB), None);
     }
 
     #[test]

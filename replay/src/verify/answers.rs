@@ -1,0 +1,116 @@
+//! Answers that are compared by more than their bytes, and the words for those that differ.
+
+use std::fmt::Write;
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::description::{Repr, Type};
+use gapii_state::Context;
+
+use super::{Replayed, Rows, Verdict, Why};
+use crate::call::bits;
+use crate::names::Kind;
+
+const GL_WAIT_FAILED: u64 = 0x911D;
+const EGL_FALSE: u64 = 0;
+const GL_TIME_ELAPSED_EXT: u32 = 0x88BF;
+const GL_TIMESTAMP_EXT: u32 = 0x8E28;
+const GL_ANY_SAMPLES_PASSED_CONSERVATIVE: u32 = 0x8D6A;
+const GL_ANY_SAMPLES_PASSED: u32 = 0x8C2F;
+const GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN: u32 = 0x8C88;
+const GL_PRIMITIVES_GENERATED: u32 = 0x8C87;
+const WORDS_MAX: usize = 8;
+
+/// Whether `here` is what the recording calls `there`. Of objects that it does not know only the
+/// existence counts.
+pub(super) fn same_name(kind: Kind, there: u64, here: u64, replayed: &dyn Replayed) -> bool {
+    let name = u32::try_from(there).ok().filter(|name| *name != 0);
+    match name.and_then(|name| replayed.name(kind, name)) {
+        Some(known) => u64::from(known) == here,
+        None => (there == 0) == (here == 0),
+    }
+}
+
+/// How the results of the query that `command` asks about compare, where they differ.
+pub(super) fn query_result(command: &Command<'_>, context: Option<&Context>) -> Verdict {
+    let id = command.args().next().map_or(0, |arg| bits(arg.value));
+    let query = context.and_then(|context| context.queries.get(context.queries.find(id)));
+    match query.map(|query| query.target) {
+        Some(
+            GL_ANY_SAMPLES_PASSED
+            | GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN
+            | GL_PRIMITIVES_GENERATED,
+        ) => Verdict::Different,
+        Some(GL_TIME_ELAPSED_EXT | GL_TIMESTAMP_EXT) => Verdict::Tolerated(Why::Time),
+        Some(GL_ANY_SAMPLES_PASSED_CONSERVATIVE) => Verdict::Tolerated(Why::Counter),
+        // glQueryCounterEXT takes a time, and does not begin anything.
+        Some(0) => Verdict::Tolerated(Why::Time),
+        Some(_) => Verdict::Tolerated(Why::Counter),
+        None => Verdict::Different,
+    }
+}
+
+/// How the results of two waits compare, where they differ.
+pub(super) fn waited(there: u64, here: u64) -> Verdict {
+    let failed = |result: u64| matches!(result, GL_WAIT_FAILED | EGL_FALSE);
+    match failed(there) || failed(here) {
+        true => Verdict::Different,
+        false => Verdict::Tolerated(Why::Time),
+    }
+}
+
+pub(super) fn reads_pixels(function: &str) -> bool {
+    function.starts_with("glReadPixels") || function.starts_with("glReadnPixels")
+}
+
+/// How a read-back has its rows in memory.
+pub(super) fn pixel_rows(command: &Command<'_>, context: Option<&Context>) -> Option<Rows> {
+    let context = context.filter(|_| reads_pixels(command.name()))?;
+    let argument = |index: usize| command.args().nth(index).map_or(0, |arg| bits(arg.value));
+    let (width, format, ty) = (argument(2) as i32, argument(4) as u32, argument(5) as u32);
+    let (row, stride) = gapii_state::gles::packed_rows(context, width, format, ty)?;
+    let (row, stride) = (usize::try_from(row).ok()?, usize::try_from(stride).ok()?);
+    (row > 0).then_some(Rows { row, stride })
+}
+
+/// Up to eight bytes, little endian.
+pub(super) fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// Both as words, from where they differ first.
+pub(super) fn texts(element: Option<Type>, there: &[u8], here: &[u8]) -> (String, String) {
+    let repr = element.and_then(|ty| ty.repr).filter(|repr| repr.size() > 0).unwrap_or(Repr::U8);
+    let size = usize::from(repr.size());
+    let differs = there.iter().zip(here).position(|(there, here)| there != here).unwrap_or(0);
+    let first = differs / size;
+    let text = |bytes: &[u8]| {
+        let mut text = String::new();
+        if bytes.len() > size {
+            let _ = write!(text, "[{first}] of {}:", bytes.len().div_ceil(size));
+        }
+        let elements = bytes.chunks_exact(size).skip(first);
+        for element in elements.take(WORDS_MAX) {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(&word(repr, element));
+        }
+        text
+    };
+    (text(there), text(here))
+}
+
+fn word(repr: Repr, bytes: &[u8]) -> String {
+    let number = number(bytes);
+    match repr {
+        Repr::F32 => f32::from_bits(number as u32).to_string(),
+        Repr::F64 => f64::from_bits(number).to_string(),
+        Repr::I8 => (number as i8).to_string(),
+        Repr::I16 => (number as i16).to_string(),
+        Repr::I32 => (number as i32).to_string(),
+        Repr::I64 => (number as i64).to_string(),
+        Repr::U8 => format!("{number:02x}"),
+        Repr::Pointer => format!("{number:#x}"),
+        _ => number.to_string(),
+    }
+}

@@ -1,0 +1,242 @@
+//! What comparisons found: counts, and the first of the differences.
+//!
+//! Some can't be judged when they are found: what a driver says of itself, before it is known which
+//! driver it is; and outputs that were not written, before the program asked for errors.
+
+use std::collections::BTreeMap;
+
+use gapii_protocol::trace::Command;
+use serde::Serialize;
+
+use super::Why;
+
+/// Differences that are listed; all are counted.
+const LISTED: usize = 100;
+/// Differences that may wait for their judgement; of more than these the most doubtful is assumed.
+const WAITING: usize = 4096;
+
+/// What a verification came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Verified {
+    /// Answers and frames that were compared: the sum of the three below.
+    pub compared: u64,
+    pub equal: u64,
+    /// Those that may be other than recorded, and are.
+    pub tolerated: u64,
+    pub different: u64,
+    /// Observed frames that are the same; they are among the equal ones.
+    pub frames: u64,
+    /// The tolerated ones by their reason.
+    pub reasons: BTreeMap<&'static str, u64>,
+    /// The first of those that differ, in the order of the trace.
+    pub differences: Vec<Difference>,
+}
+
+/// An answer that is not as it was.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Difference {
+    /// The command's place in the trace.
+    pub seq: Option<u64>,
+    /// The function, or `frame`.
+    pub function: String,
+    /// The output's parameter, or `result`.
+    pub part: String,
+    pub expected: String,
+    pub seen: String,
+}
+
+/// Which answer it is.
+pub(super) struct Place {
+    seq: Option<u64>,
+    function: String,
+    part: String,
+}
+
+/// An output that the driver did not write.
+struct Unwritten {
+    difference: Difference,
+    is_pixels: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Differences {
+    so_far: Verified,
+    /// Whether the driver is that of the recording, once its strings were compared.
+    is_same_driver: Option<bool>,
+    of_driver: Vec<Difference>,
+    unwritten: BTreeMap<(u32, u64), Vec<Unwritten>>,
+    waiting: usize,
+}
+
+impl Place {
+    pub(super) fn of(command: &Command<'_>, part: &str) -> Self {
+        Self { seq: command.seq, function: command.name().to_owned(), part: part.to_owned() }
+    }
+
+    pub(super) fn of_frame(seq: Option<u64>) -> Self {
+        Self { seq, function: "frame".to_owned(), part: "pixels".to_owned() }
+    }
+
+    fn difference(self, expected: String, seen: String) -> Difference {
+        let Self { seq, function, part } = self;
+        Difference { seq, function, part, expected, seen }
+    }
+}
+
+impl Differences {
+    pub(super) fn equal(&mut self) {
+        self.so_far.equal += 1;
+    }
+
+    pub(super) fn equal_frame(&mut self) {
+        self.so_far.equal += 1;
+        self.so_far.frames += 1;
+    }
+
+    pub(super) fn tolerated(&mut self, why: Why) {
+        self.so_far.tolerated += 1;
+        *self.so_far.reasons.entry(why.sentence()).or_default() += 1;
+    }
+
+    pub(super) fn differs(&mut self, place: Place, expected: String, seen: String) {
+        self.list(place.difference(expected, seen));
+    }
+
+    /// The driver said the same of itself as in the recording, or not.
+    pub(super) fn driver_said(&mut self, is_same: bool) {
+        self.is_same_driver = Some(is_same && self.is_same_driver != Some(false));
+    }
+
+    /// What a driver says of itself is other than recorded.
+    pub(super) fn of_driver(&mut self, place: Place, expected: String, seen: String) {
+        if self.is_same_driver == Some(false) || self.waiting >= WAITING {
+            return self.tolerated(Why::AnotherDriver);
+        }
+        self.waiting += 1;
+        self.of_driver.push(place.difference(expected, seen));
+    }
+
+    /// The driver wrote nothing where something was recorded. Whether the command failed in the
+    /// recording too shows when the program asks for errors.
+    pub(super) fn unwritten(
+        &mut self,
+        context: (u32, u64),
+        place: Place,
+        expected: String,
+        is_pixels: bool,
+    ) {
+        let difference = place.difference(expected, "nothing was written".to_owned());
+        if self.waiting >= WAITING {
+            return self.list(difference);
+        }
+        self.waiting += 1;
+        self.unwritten.entry(context).or_default().push(Unwritten { difference, is_pixels });
+    }
+
+    /// The program asked its context for errors, and in the recording there was one or none.
+    pub(super) fn error_asked(&mut self, context: (u32, u64), was_one: bool) {
+        for Unwritten { difference, .. } in self.unwritten.remove(&context).unwrap_or_default() {
+            self.waiting -= 1;
+            match was_one {
+                true => self.tolerated(Why::NothingWritten),
+                false => self.list(difference),
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Verified {
+        for difference in std::mem::take(&mut self.of_driver) {
+            match self.is_same_driver {
+                Some(true) => self.list(difference),
+                _ => self.tolerated(Why::AnotherDriver),
+            }
+        }
+        for unwritten in std::mem::take(&mut self.unwritten).into_values().flatten() {
+            match unwritten.is_pixels {
+                true => self.list(unwritten.difference),
+                false => self.tolerated(Why::NothingWritten),
+            }
+        }
+        let mut found = self.so_far;
+        found.differences.sort_by_key(|difference| difference.seq.unwrap_or(u64::MAX));
+        found.compared = found.equal + found.tolerated + found.different;
+        found
+    }
+
+    fn list(&mut self, difference: Difference) {
+        self.so_far.different += 1;
+        if self.so_far.differences.len() < LISTED {
+            self.so_far.differences.push(difference);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        Place { seq: Some(7), function: "glGetIntegerv".to_owned(), part: "data".to_owned() }
+    }
+
+    fn found(what: impl FnOnce(&mut Differences)) -> (u64, u64, u64) {
+        let mut found = Differences::default();
+        what(&mut found);
+        let found = found.finish();
+        assert_eq!(found.compared, found.equal + found.tolerated + found.different);
+        assert_eq!(found.differences.len() as u64, found.different);
+        (found.equal, found.tolerated, found.different)
+    }
+
+    fn limit(found: &mut Differences) {
+        found.of_driver(place(), "1".to_owned(), "2".to_owned());
+    }
+
+    #[test]
+    fn limits_must_be_equal_where_the_driver_is_the_same() {
+        assert_eq!(found(limit), (0, 1, 0));
+        let same = |found: &mut Differences| {
+            limit(found);
+            found.driver_said(true);
+            limit(found);
+        };
+        assert_eq!(found(same), (0, 0, 2));
+        let other = |found: &mut Differences| {
+            found.driver_said(true);
+            limit(found);
+            found.driver_said(false);
+            found.driver_said(true);
+            limit(found);
+        };
+        assert_eq!(found(other), (0, 2, 0));
+    }
+
+    #[test]
+    fn outputs_that_were_not_written_are_excused_by_a_recorded_error_alone() {
+        let (one, two) = ((0, 1), (0, 2));
+        let unwritten = |found: &mut Differences, is_pixels| {
+            found.unwritten(one, place(), "1".to_owned(), is_pixels);
+        };
+        let asked = |context, was_one| {
+            found(|found| {
+                unwritten(found, false);
+                unwritten(found, true);
+                found.error_asked(context, was_one);
+            })
+        };
+        assert_eq!(asked(one, true), (0, 2, 0));
+        assert_eq!(asked(one, false), (0, 0, 2));
+        // Nobody asked: pixels are doubted.
+        assert_eq!(asked(two, true), (0, 1, 1));
+    }
+
+    #[test]
+    fn all_are_counted_and_some_are_listed() {
+        let mut found = Differences::default();
+        for _ in 0..LISTED + 5 {
+            found.differs(place(), "1".to_owned(), "2".to_owned());
+        }
+        let found = found.finish();
+        assert_eq!((found.different, found.differences.len()), (LISTED as u64 + 5, LISTED));
+    }
+}

@@ -1,0 +1,51 @@
+//! What became of a command that was just played.
+
+use std::ffi::{CStr, c_char};
+
+use super::Replayed;
+use crate::call::Call;
+use crate::names::Kind;
+
+/// A call that has returned.
+pub(super) struct Played<'a, 'p, 'c>(pub &'a Call<'p, 'c>);
+
+impl Replayed for Played<'_, '_, '_> {
+    fn output(&self, param: usize) -> Option<&[u8]> {
+        let output = self.0.written(param)?;
+        Some(self.0.parts.outputs.bytes(output.at, output.len))
+    }
+
+    /// A mapping that the command at hand has made.
+    fn mapped(&self, address: u64, len: usize) -> Option<&[u8]> {
+        let call = self.0;
+        if !call.command.name().starts_with("glMapBufferRange") {
+            return None;
+        }
+        let mapped = call.result().filter(|mapped| *mapped != 0)?;
+        let offset = address.checked_sub(call.recorded_result()?)?;
+        let end = offset.checked_add(len as u64)?;
+        if end > u64::try_from(call.i64(2)).ok()? {
+            return None;
+        }
+        let start = (mapped as usize as *const u8).wrapping_add(usize::try_from(offset).ok()?);
+        // SAFETY: the driver has just mapped as many bytes as the third argument says, to be read
+        // if it was recorded so, and they stay until a later command of this thread's turn.
+        Some(unsafe { std::slice::from_raw_parts(start, len) })
+    }
+
+    fn name(&self, kind: Kind, recorded: u32) -> Option<u32> {
+        let found = self.0.parts.names.find(self.0.scopes, kind, u64::from(recorded))?;
+        u32::try_from(found).ok()
+    }
+
+    fn text(&self) -> Option<Vec<u8>> {
+        let is_text = matches!(self.0.command.name(), "glGetString" | "glGetStringi");
+        let text = self.0.result().filter(|text| is_text && *text != 0)?;
+        // SAFETY: what the driver returns for these two is a text of its own that ends with zero.
+        Some(unsafe { CStr::from_ptr(text as usize as *const c_char) }.to_bytes().to_vec())
+    }
+
+    fn context(&self) -> Option<&gapii_state::Context> {
+        self.0.parts.follower.thread(self.0.command.thread)?.context.as_deref()
+    }
+}
