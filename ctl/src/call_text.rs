@@ -4,9 +4,9 @@
 
 use std::io::{self, Write};
 
-use gapii_protocol::trace::{Bytes, Command};
 use gapii_protocol::trace::description::{Description, Kind, Repr, Type};
 use gapii_protocol::trace::value::{Arg, Observation, Value};
+use gapii_protocol::trace::{Bytes, Command};
 
 /// Longest text that is shown whole, in characters.
 const TEXT_MAX: usize = 80;

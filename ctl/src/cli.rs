@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, doctor, dump, export, info, man, run, start, state, status, stop,
-    verify,
+    apps, blob, completions, doctor, dump, export, info, man, replay, run, start, state, status,
+    stop, verify,
 };
 use crate::failure::Failure;
 
@@ -44,6 +44,8 @@ enum Command {
     State(state::State),
     /// Write a trace in the format of another tool
     Export(export::Export),
+    /// Play a trace against the driver of this machine
+    Replay(replay::Replay),
     /// Write out memory that a trace holds, by its hash
     Blob(blob::Blob),
     /// Check a trace: structure, checksums, emitted + lost = produced
@@ -72,6 +74,7 @@ impl Cli {
             Command::Dump(args) => dump::run(args),
             Command::State(args) => state::run(args),
             Command::Export(args) => export::run(args),
+            Command::Replay(args) => replay::run(args),
             Command::Blob(args) => blob::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Doctor(args) => doctor::run(args, connect),

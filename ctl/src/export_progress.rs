@@ -31,6 +31,12 @@ impl ExportProgress {
         }
     }
 
+    /// So many commands are done.
+    pub fn set(&mut self, done: u64) {
+        self.done = done;
+        self.bar.set_position(done);
+    }
+
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }

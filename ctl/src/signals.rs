@@ -7,7 +7,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Signal;
 
 /// One request to stop.
@@ -61,6 +64,27 @@ impl Signals {
         let signal = Signal::from_named_raw(i32::try_from(info.ssi_signo).ok()?)?;
         Some(Request { signal, by_kill: info.ssi_code == libc::SI_USER })
     }
+}
+
+/// A flag that the first request raises; the second one ends this process, as if none were blocked.
+pub fn flag(signals: Signals) -> Arc<AtomicBool> {
+    let raised = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&raised);
+    std::thread::spawn(move || {
+        loop {
+            let mut ready = [PollFd::new(&signals, PollFlags::IN)];
+            if poll(&mut ready, None).is_err() {
+                continue;
+            }
+            while let Some(request) = signals.next() {
+                // Relaxed: a flag alone, nothing is read because of it.
+                if flag.swap(true, Ordering::Relaxed) {
+                    std::process::exit(128 + request.signal.as_raw());
+                }
+            }
+        }
+    });
+    raised
 }
 
 impl AsFd for Signals {

@@ -1,7 +1,7 @@
 //! The driver's functions, by number.
 //!
-//! Of the system's own libEGL and libGLESv2, never of an interceptor in front of them. Who takes a
-//! function says its type; see [`Driver::get`].
+//! Of what a program of this machine gets for libEGL and libGLESv2: where a replay is itself
+//! recorded, that is the interceptor. Who takes a function says its type; see [`Driver::get`].
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
@@ -105,8 +105,6 @@ pub enum LoadError {
     Open { name: &'static str, why: String },
     #[error("{name} has no eglGetProcAddress")]
     NotEgl { name: &'static str },
-    #[error("{name} is an interceptor, not the driver: unset LD_PRELOAD and LD_LIBRARY_PATH")]
-    Intercepted { name: &'static str },
 }
 
 const EGL: &CStr = c"libEGL.so.1";
@@ -117,9 +115,6 @@ impl SystemLoader {
     pub fn open() -> Result<Self, LoadError> {
         let name = "libEGL.so.1";
         let egl = Library::open(EGL).map_err(|why| LoadError::Open { name, why })?;
-        if egl.find(c"gapii_version").is_some() {
-            return Err(LoadError::Intercepted { name });
-        }
         let found = egl.find(c"eglGetProcAddress").ok_or(LoadError::NotEgl { name })?;
         // SAFETY: eglGetProcAddress of EGL 1.5 has this signature.
         let get_proc_address = unsafe { std::mem::transmute::<NonNull<c_void>, _>(found) };

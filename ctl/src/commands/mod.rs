@@ -8,6 +8,7 @@ pub mod dump;
 pub mod export;
 pub mod info;
 pub mod man;
+pub mod replay;
 pub mod run;
 pub mod start;
 pub mod state;
