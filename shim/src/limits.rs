@@ -5,14 +5,22 @@
 
 use core::ffi::{CStr, c_char};
 
-use gapii_state::{Context, Extensions};
+use gapii_state::{Context, DefaultFramebuffer, Extensions};
 
 use crate::generated::ids;
 use crate::table;
 use crate::tracking;
 
+const GL_VIEWPORT: u32 = 0x0BA2;
+const GL_RED_BITS: u32 = 0x0D52;
+const GL_GREEN_BITS: u32 = 0x0D53;
+const GL_BLUE_BITS: u32 = 0x0D54;
+const GL_ALPHA_BITS: u32 = 0x0D55;
+const GL_DEPTH_BITS: u32 = 0x0D56;
+const GL_STENCIL_BITS: u32 = 0x0D57;
 const GL_VERSION: u32 = 0x1F02;
 const GL_EXTENSIONS: u32 = 0x1F03;
+const GL_SAMPLES: u32 = 0x80A9;
 const GL_NUM_COMPRESSED_TEXTURE_FORMATS: u32 = 0x86A2;
 const GL_NUM_PROGRAM_BINARY_FORMATS: u32 = 0x87FE;
 const GL_MAX_VERTEX_ATTRIBS: u32 = 0x8869;
@@ -42,11 +50,21 @@ pub unsafe fn learn() {
 /// Payload of the record that tells them to those who follow the trace.
 pub fn payload(context: &Context) -> Vec<u8> {
     let limits = &context.limits;
+    let framebuffer = &limits.default_framebuffer;
     let numbers = [
         limits.compressed_texture_formats,
         limits.program_binary_formats,
         limits.shader_binary_formats,
         limits.vertex_attribs,
+        framebuffer.red_bits,
+        framebuffer.green_bits,
+        framebuffer.blue_bits,
+        framebuffer.alpha_bits,
+        framebuffer.depth_bits,
+        framebuffer.stencil_bits,
+        framebuffer.samples,
+        framebuffer.width,
+        framebuffer.height,
     ];
     let extensions = context.extensions.names().collect::<Vec<_>>().join(" ");
     let (major, minor) = context.version;
@@ -70,6 +88,24 @@ fn ask_numbers(context: &mut Context, driver: &Driver, extensions: &str) {
     }
     if major >= 3 || major == 2 && has("GL_OES_get_program_binary") {
         limits.program_binary_formats = driver.number(GL_NUM_PROGRAM_BINARY_FORMATS);
+    }
+    limits.default_framebuffer = ask_framebuffer(driver);
+}
+
+/// A context begins with the framebuffer of its surfaces bound, or with an incomplete one; every
+/// version of OpenGL ES answers these of both.
+fn ask_framebuffer(driver: &Driver) -> DefaultFramebuffer {
+    let [_, _, width, height] = driver.numbers(GL_VIEWPORT);
+    DefaultFramebuffer {
+        red_bits: driver.number(GL_RED_BITS),
+        green_bits: driver.number(GL_GREEN_BITS),
+        blue_bits: driver.number(GL_BLUE_BITS),
+        alpha_bits: driver.number(GL_ALPHA_BITS),
+        depth_bits: driver.number(GL_DEPTH_BITS),
+        stencil_bits: driver.number(GL_STENCIL_BITS),
+        samples: driver.number(GL_SAMPLES),
+        width,
+        height,
     }
 }
 
@@ -108,10 +144,16 @@ impl Driver {
     }
 
     fn number(&self, name: u32) -> i32 {
-        let mut number = 0;
-        // SAFETY: a context is current, and the name is of one number.
-        unsafe { (self.integer)(name, &raw mut number) };
+        let [number] = self.numbers(name);
         number
+    }
+
+    /// The numbers of a name that has `N`.
+    fn numbers<const N: usize>(&self, name: u32) -> [i32; N] {
+        let mut numbers = [0; N];
+        // SAFETY: a context is current, and the name is of as many numbers.
+        unsafe { (self.integer)(name, numbers.as_mut_ptr()) };
+        numbers
     }
 }
 
@@ -132,8 +174,15 @@ mod tests {
     fn payload_has_the_version_and_the_numbers_by_their_count() {
         let mut context = Context::new(7, Arc::default(), (3, 2));
         context.limits.vertex_attribs = 16;
-        let expected: [&[u8]; 4] =
-            [&7u64.to_le_bytes(), &[3, 0, 2, 0, 4, 0, 0, 0], &[0; 12], &16i32.to_le_bytes()];
+        context.limits.default_framebuffer.height = 480;
+        let expected: [&[u8]; 6] = [
+            &7u64.to_le_bytes(),
+            &[3, 0, 2, 0, 13, 0, 0, 0],
+            &[0; 12],
+            &16i32.to_le_bytes(),
+            &[0; 32],
+            &480i32.to_le_bytes(),
+        ];
         assert_eq!(payload(&context), expected.concat());
     }
 

@@ -11,7 +11,7 @@ use gapii_protocol::trace::tracker::ContextLimits;
 use gapii_protocol::trace::value::Value;
 
 use crate::observed::Observed;
-use crate::{CommandState, Extensions, Limits, Nothing, Process, Thread, egl};
+use crate::{CommandState, DefaultFramebuffer, Extensions, Limits, Nothing, Process, Thread, egl};
 
 /// Follows the commands of a trace in the order in which they took effect.
 #[derive(Default)]
@@ -124,12 +124,24 @@ fn learn_limits(thread: &mut Thread, limits: &ContextLimits) {
     let part = |number: u16| u8::try_from(number).unwrap_or(u8::MAX);
     context.version = (part(limits.version.0), part(limits.version.1));
     context.extensions = Extensions::parse(&limits.extensions);
+    let framebuffer = &limits.default_framebuffer;
     context.limits = Limits {
         is_known: true,
         compressed_texture_formats: limits.compressed_texture_formats,
         program_binary_formats: limits.program_binary_formats,
         shader_binary_formats: limits.shader_binary_formats,
         vertex_attribs: limits.vertex_attribs,
+        default_framebuffer: DefaultFramebuffer {
+            red_bits: framebuffer.red_bits,
+            green_bits: framebuffer.green_bits,
+            blue_bits: framebuffer.blue_bits,
+            alpha_bits: framebuffer.alpha_bits,
+            depth_bits: framebuffer.depth_bits,
+            stencil_bits: framebuffer.stencil_bits,
+            samples: framebuffer.samples,
+            width: framebuffer.width,
+            height: framebuffer.height,
+        },
     };
 }
 

@@ -117,8 +117,7 @@ pub struct Limits<'a> {
     pub context: u64,
     /// Client version: major, minor.
     pub version: (u16, u16),
-    /// Numbers of compressed texture formats, program binary formats, shader binary formats and
-    /// vertex attributes, each `i32`.
+    /// Each `i32`, in the order of [`ContextLimits`](super::tracker::ContextLimits).
     pub numbers: &'a [u8],
     /// Those that recording depends on, with spaces between them.
     pub extensions: &'a [u8],

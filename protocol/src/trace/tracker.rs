@@ -39,8 +39,24 @@ pub struct ContextLimits {
     pub shader_binary_formats: i32,
     /// 0 where there are none.
     pub vertex_attribs: i32,
+    pub default_framebuffer: DefaultFramebuffer,
     /// Those that recording depends on, with spaces between them.
     pub extensions: String,
+}
+
+/// What a context drew to when it first became current and had bound no framebuffer: bits of each
+/// sort, samples, and the size of the viewport, which begins as the surface. All 0 without surfaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DefaultFramebuffer {
+    pub red_bits: i32,
+    pub green_bits: i32,
+    pub blue_bits: i32,
+    pub alpha_bits: i32,
+    pub depth_bits: i32,
+    pub stencil_bits: i32,
+    pub samples: i32,
+    pub width: i32,
+    pub height: i32,
 }
 
 impl ContextLimits {
@@ -57,6 +73,17 @@ impl ContextLimits {
             program_binary_formats: next(),
             shader_binary_formats: next(),
             vertex_attribs: next(),
+            default_framebuffer: DefaultFramebuffer {
+                red_bits: next(),
+                green_bits: next(),
+                blue_bits: next(),
+                alpha_bits: next(),
+                depth_bits: next(),
+                stencil_bits: next(),
+                samples: next(),
+                width: next(),
+                height: next(),
+            },
             extensions: String::from_utf8_lossy(limits.extensions).into_owned(),
         }
     }
@@ -313,5 +340,29 @@ impl Tracker {
         let no_thread = TrackError::NoThread { id };
         let Some(current) = self.current else { return Err(no_thread) };
         self.threads.get_mut(current as usize).ok_or(no_thread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Limits of a record with the numbers from 1 to `count`.
+    fn limits(count: i32) -> ContextLimits {
+        let numbers = (1..=count).flat_map(i32::to_le_bytes).collect::<Vec<_>>();
+        let extensions = b"GL_A";
+        ContextLimits::of(&Limits { context: 7, version: (3, 2), numbers: &numbers, extensions })
+    }
+
+    #[test]
+    fn limits_that_an_older_writer_did_not_know_are_0() {
+        let old = limits(4);
+        assert_eq!(old.vertex_attribs, 4);
+        assert_eq!(old.default_framebuffer, DefaultFramebuffer::default());
+        let new = limits(14);
+        assert_eq!(new.extensions, "GL_A");
+        let framebuffer = new.default_framebuffer;
+        assert_eq!((framebuffer.red_bits, framebuffer.samples), (5, 11));
+        assert_eq!((framebuffer.width, framebuffer.height), (12, 13));
     }
 }

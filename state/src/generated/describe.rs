@@ -514,6 +514,22 @@ impl Describe for ImageUnit {
     }
 }
 
+impl Describe for DefaultFramebuffer {
+    fn describe(&self) -> Value {
+        Value::Record(vec![
+            ("red_bits", self.red_bits.describe()),
+            ("green_bits", self.green_bits.describe()),
+            ("blue_bits", self.blue_bits.describe()),
+            ("alpha_bits", self.alpha_bits.describe()),
+            ("depth_bits", self.depth_bits.describe()),
+            ("stencil_bits", self.stencil_bits.describe()),
+            ("samples", self.samples.describe()),
+            ("width", self.width.describe()),
+            ("height", self.height.describe()),
+        ])
+    }
+}
+
 impl Describe for Limits {
     fn describe(&self) -> Value {
         Value::Record(vec![
@@ -522,6 +538,7 @@ impl Describe for Limits {
             ("program_binary_formats", self.program_binary_formats.describe()),
             ("shader_binary_formats", self.shader_binary_formats.describe()),
             ("vertex_attribs", self.vertex_attribs.describe()),
+            ("default_framebuffer", self.default_framebuffer.describe()),
         ])
     }
 }

@@ -1476,6 +1476,38 @@ impl Default for ImageUnit {
     }
 }
 
+/// What a context draws to where it has bound no framebuffer, when it first becomes current; all 0
+/// without surfaces.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DefaultFramebuffer {
+    pub red_bits: i32,
+    pub green_bits: i32,
+    pub blue_bits: i32,
+    pub alpha_bits: i32,
+    pub depth_bits: i32,
+    pub stencil_bits: i32,
+    pub samples: i32,
+    /// Of the viewport, which begins as the surface.
+    pub width: i32,
+    pub height: i32,
+}
+
+impl Default for DefaultFramebuffer {
+    fn default() -> Self {
+        Self {
+            red_bits: 0,
+            green_bits: 0,
+            blue_bits: 0,
+            alpha_bits: 0,
+            depth_bits: 0,
+            stencil_bits: 0,
+            samples: 0,
+            width: 0,
+            height: 0,
+        }
+    }
+}
+
 /// What a context can do, as far as the extent of an answer depends on it. Known from its first
 /// make-current on, or from the program's own questions.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -1487,6 +1519,7 @@ pub struct Limits {
     pub shader_binary_formats: i32,
     /// 0 while unknown.
     pub vertex_attribs: i32,
+    pub default_framebuffer: DefaultFramebuffer,
 }
 
 impl Default for Limits {
@@ -1497,6 +1530,7 @@ impl Default for Limits {
             program_binary_formats: 0,
             shader_binary_formats: 0,
             vertex_attribs: 0,
+            default_framebuffer: DefaultFramebuffer::default(),
         }
     }
 }
