@@ -1,8 +1,235 @@
 //! Vertex arrays in the program's memory: set anew before each draw, to where the memory is now.
+//!
+//! How an array is read (size, type, stride) is what the driver says of it; only where it is comes
+//! from the trace. Until a draw, such an array is in the void.
 
-use crate::call::{Call, Outcome};
+use std::ffi::c_void;
+
+use crate::call::{Call, Outcome, Skip};
+use crate::driver::{Driver, function};
+
+/// The longest way from one vertex to the next: what index times stride can reach is readable.
+const STRIDE_MAX: i32 = 4095;
+
+const GL_ARRAY_BUFFER: u32 = 0x8892;
+const GL_ARRAY_BUFFER_BINDING: u32 = 0x8894;
+const GL_VERTEX_ATTRIB_ARRAY_ENABLED: u32 = 0x8622;
+const GL_VERTEX_ATTRIB_ARRAY_SIZE: u32 = 0x8623;
+const GL_VERTEX_ATTRIB_ARRAY_STRIDE: u32 = 0x8624;
+const GL_VERTEX_ATTRIB_ARRAY_TYPE: u32 = 0x8625;
+const GL_VERTEX_ATTRIB_ARRAY_POINTER: u32 = 0x8645;
+const GL_VERTEX_ATTRIB_ARRAY_NORMALIZED: u32 = 0x886A;
+const GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING: u32 = 0x889F;
+const GL_VERTEX_ATTRIB_ARRAY_INTEGER: u32 = 0x88FD;
+const GL_MAX_VERTEX_ATTRIBS: u32 = 0x8869;
+const GL_CLIENT_ACTIVE_TEXTURE: u32 = 0x84E1;
+const GL_MAX_TEXTURE_UNITS: u32 = 0x84E2;
+const GL_TEXTURE0: u32 = 0x84C0;
+
+/// Slots of the state's table that are generic attributes; those behind them are of ES 1.
+const GENERIC_SLOTS: u32 = 32;
+/// The slot of the first unit's texture coordinates.
+const COORDINATES_SLOT: u32 = 38;
+
+const BIND_BUFFER: u16 = function("glBindBuffer");
+const GET_ATTRIB: u16 = function("glGetVertexAttribiv");
+const GET_ATTRIB_POINTER: u16 = function("glGetVertexAttribPointerv");
+const ATTRIB_POINTER: u16 = function("glVertexAttribPointer");
+const ATTRIB_I_POINTER: u16 = function("glVertexAttribIPointer");
+const CLIENT_ACTIVE_TEXTURE: u16 = function("glClientActiveTexture");
+
+type BindBuffer = unsafe extern "C" fn(u32, u32);
+type GetAttrib = unsafe extern "C" fn(u32, u32, *mut i32);
+type GetAttribPointer = unsafe extern "C" fn(u32, u32, *mut *mut c_void);
+type AttribPointer = unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void);
+type AttribIPointer = unsafe extern "C" fn(u32, i32, u32, i32, *const c_void);
+type SizedPointer = unsafe extern "C" fn(i32, u32, i32, *const c_void);
+type UnsizedPointer = unsafe extern "C" fn(u32, i32, *const c_void);
+
+/// The pointer of a command that sets an array: an offset while a buffer is bound, else the void.
+pub fn array_pointer<T>(
+    call: &mut Call<'_, '_>,
+    pointer: usize,
+    stride: usize,
+) -> Result<*const T, Skip> {
+    let address = call.bits(pointer);
+    if address == 0 {
+        return Ok(std::ptr::null());
+    }
+    if call.bound(GL_ARRAY_BUFFER_BINDING) != 0 {
+        return Ok(address as usize as *const T);
+    }
+    match call.i32(stride) > STRIDE_MAX {
+        true => Err(Skip::from("its vertices are further apart than replay takes")),
+        false => Ok(call.parts.memory.void().cast()),
+    }
+}
 
 /// Sets the client arrays of the draw that is about to be played.
-pub fn set_client_arrays(_call: &mut Call<'_, '_>) -> Outcome {
+pub fn set_client_arrays(call: &mut Call<'_, '_>) -> Outcome {
+    let thread = call.parts.follower.thread(call.command.thread);
+    let Some(context) = thread.and_then(|thread| thread.context.as_deref()) else { return Ok(()) };
+    let arrays = context.arrays();
+    if arrays.client == 0 {
+        return Ok(());
+    }
+    let is_es1 = context.version.0 < 2;
+    let slots = (0..u64::BITS).filter(|slot| arrays.client >> slot & 1 != 0);
+    let places: Vec<(u32, u64)> = slots
+        .filter_map(|slot| {
+            let binding = arrays.binding_of(slot as usize)?;
+            let relative = arrays.attribs.get(slot as usize)?.relative_offset;
+            Some((slot, binding.offset.wrapping_add(u64::from(relative))))
+        })
+        .collect();
+    let before = call.bound(GL_ARRAY_BUFFER_BINDING);
+    bind_array_buffer(&call.parts.driver, before, 0)?;
+    let set = match is_es1 && call.parts.facts(call.scopes).version.0 < 2 {
+        true => set_fixed(call, &places),
+        false => set_generic(call, &places),
+    };
+    bind_array_buffer(&call.parts.driver, 0, before)?;
+    set
+}
+
+fn bind_array_buffer(driver: &Driver, from: u32, to: u32) -> Outcome {
+    if from != to {
+        // SAFETY: the type of glBindBuffer.
+        let bind = unsafe { driver.get::<BindBuffer>(BIND_BUFFER) }?;
+        // SAFETY: a target of every version that has buffers; `to` is none or was bound before.
+        unsafe { bind(GL_ARRAY_BUFFER, to) };
+    }
+    Ok(())
+}
+
+fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, u64)]) -> Outcome {
+    let facts = call.parts.facts(call.scopes);
+    if facts.version.0 < 2 {
+        return Ok(());
+    }
+    let most = call.parts.integer(GL_MAX_VERTEX_ATTRIBS);
+    let is_es3 = facts.version >= (3, 0);
+    let driver = &call.parts.driver;
+    // SAFETY: the type of glGetVertexAttribiv.
+    let get = unsafe { driver.get::<GetAttrib>(GET_ATTRIB) }?;
+    // SAFETY: the type of glGetVertexAttribPointerv.
+    let get_pointer = unsafe { driver.get::<GetAttribPointer>(GET_ATTRIB_POINTER) }?;
+    // SAFETY: the type of glVertexAttribPointer.
+    let set = unsafe { driver.get::<AttribPointer>(ATTRIB_POINTER) }?;
+    let number = |slot: u32, name: u32| {
+        // The current value, which is not asked for, would be four.
+        let mut values = [0i32; 4];
+        // SAFETY: a slot that the driver has, a name that its version has.
+        unsafe { get(slot, name, values.as_mut_ptr()) };
+        values[0]
+    };
+    for (slot, address) in
+        places.iter().copied().filter(|(slot, _)| *slot < most.min(GENERIC_SLOTS))
+    {
+        let mut now = std::ptr::null_mut();
+        // SAFETY: as above; what it names is one pointer.
+        unsafe { get_pointer(slot, GL_VERTEX_ATTRIB_ARRAY_POINTER, &raw mut now) };
+        if now.is_null()
+            || number(slot, GL_VERTEX_ATTRIB_ARRAY_ENABLED) == 0
+            || number(slot, GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING) != 0
+        {
+            continue;
+        }
+        let size = number(slot, GL_VERTEX_ATTRIB_ARRAY_SIZE);
+        let kind = number(slot, GL_VERTEX_ATTRIB_ARRAY_TYPE) as u32;
+        let stride = number(slot, GL_VERTEX_ATTRIB_ARRAY_STRIDE);
+        let pointer = call.parts.memory.translate(address).cast::<c_void>();
+        if is_es3 && number(slot, GL_VERTEX_ATTRIB_ARRAY_INTEGER) != 0 {
+            // SAFETY: the type of glVertexAttribIPointer.
+            let set = unsafe { driver.get::<AttribIPointer>(ATTRIB_I_POINTER) }?;
+            // SAFETY: what the driver has for this slot already, but for the pointer, which leads
+            // into memory of the player's.
+            unsafe { set(slot, size, kind, stride, pointer) };
+        } else {
+            let normalized = number(slot, GL_VERTEX_ATTRIB_ARRAY_NORMALIZED) as u8;
+            // SAFETY: as above.
+            unsafe { set(slot, size, kind, normalized, stride, pointer) };
+        }
+    }
+    Ok(())
+}
+
+/// An array of ES 1: what the driver calls its numbers, and what sets it.
+struct Fixed {
+    slot: u32,
+    buffer: u32,
+    /// 0: it has one size.
+    size: u32,
+    kind: u32,
+    stride: u32,
+    function: u16,
+}
+
+const fn fixed(slot: u32, names: [u32; 4], function: u16) -> Fixed {
+    let [buffer, size, kind, stride] = names;
+    Fixed { slot, buffer, size, kind, stride, function }
+}
+
+const FIXED: [Fixed; 7] = [
+    fixed(32, [0x8896, 0x807A, 0x807B, 0x807C], function("glVertexPointer")),
+    fixed(33, [0x8897, 0, 0x807E, 0x807F], function("glNormalPointer")),
+    fixed(34, [0x8898, 0x8081, 0x8082, 0x8083], function("glColorPointer")),
+    fixed(35, [0x8B9F, 0, 0x898A, 0x898B], function("glPointSizePointerOES")),
+    fixed(36, [0x8B9E, 0x8846, 0x8847, 0x8848], function("glMatrixIndexPointerOES")),
+    fixed(37, [0x889E, 0x86AB, 0x86A9, 0x86AA], function("glWeightPointerOES")),
+    fixed(COORDINATES_SLOT, [0x889A, 0x8088, 0x8089, 0x808A], function("glTexCoordPointer")),
+];
+
+fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, u64)]) -> Outcome {
+    let units = call.parts.integer(GL_MAX_TEXTURE_UNITS);
+    let active = call.parts.integer(GL_CLIENT_ACTIVE_TEXTURE);
+    // SAFETY: the type of glClientActiveTexture.
+    let activate =
+        unsafe { call.parts.driver.get::<unsafe extern "C" fn(u32)>(CLIENT_ACTIVE_TEXTURE) }?;
+    for (slot, address) in places.iter().copied() {
+        let unit = slot.saturating_sub(COORDINATES_SLOT);
+        let Some(array) = FIXED.iter().find(|array| array.slot == slot.min(COORDINATES_SLOT))
+        else {
+            continue;
+        };
+        if unit >= units {
+            continue;
+        }
+        if slot >= COORDINATES_SLOT {
+            // SAFETY: a unit that the driver has.
+            unsafe { activate(GL_TEXTURE0 + unit) };
+        }
+        let set = set_one(call, array, address);
+        if slot >= COORDINATES_SLOT {
+            // SAFETY: what was active before.
+            unsafe { activate(active) };
+        }
+        set?;
+    }
+    Ok(())
+}
+
+fn set_one(call: &Call<'_, '_>, array: &Fixed, address: u64) -> Outcome {
+    let parts = &*call.parts;
+    if parts.integer(array.buffer) != 0 {
+        return Ok(());
+    }
+    let (kind, stride) = (parts.integer(array.kind), parts.integer(array.stride) as i32);
+    let pointer = parts.memory.translate(address).cast::<c_void>();
+    match array.size {
+        0 => {
+            // SAFETY: the type of glNormalPointer and glPointSizePointerOES.
+            let set = unsafe { parts.driver.get::<UnsizedPointer>(array.function) }?;
+            // SAFETY: what the driver has for this array already, but for the pointer, which leads
+            // into memory of the player's.
+            unsafe { set(kind, stride, pointer) };
+        }
+        size => {
+            // SAFETY: the type of the others in the table.
+            let set = unsafe { parts.driver.get::<SizedPointer>(array.function) }?;
+            // SAFETY: as above.
+            unsafe { set(parts.integer(size) as i32, kind, stride, pointer) };
+        }
+    }
     Ok(())
 }

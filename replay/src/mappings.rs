@@ -1,6 +1,190 @@
 //! Mapped buffers: what the program wrote into mapped memory is written into the driver's mapping.
+//!
+//! Where a mapping is now, whether it is still there, and how long it is, is what the driver says at
+//! that moment; the trace is not asked.
+
+use std::ffi::c_void;
+
+use gapii_protocol::trace::Command;
 
 use crate::call::Call;
+use crate::driver::{Driver, function};
+use crate::names::Scopes;
+use crate::player::Parts;
+
+/// Most mappings that are known at a time.
+const MAPPINGS_MAX: usize = 1 << 12;
+
+const GL_ARRAY_BUFFER: u32 = 0x8892;
+const GL_ARRAY_BUFFER_BINDING: u32 = 0x8894;
+const GL_ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
+const GL_ELEMENT_ARRAY_BUFFER_BINDING: u32 = 0x8895;
+const GL_COPY_READ_BUFFER: u32 = 0x8F36;
+/// Also the name of its binding.
+const GL_COPY_WRITE_BUFFER: u32 = 0x8F37;
+const GL_BUFFER_SIZE: u32 = 0x8764;
+const GL_BUFFER_ACCESS: u32 = 0x88BB;
+const GL_WRITE_ONLY: i32 = 0x88B9;
+const GL_BUFFER_MAP_POINTER: u32 = 0x88BD;
+const GL_BUFFER_ACCESS_FLAGS: u32 = 0x911F;
+const GL_BUFFER_MAP_LENGTH: u32 = 0x9120;
+const GL_MAP_WRITE_BIT: i32 = 2;
+
+const IS_BUFFER: u16 = function("glIsBuffer");
+const BIND_BUFFER: u16 = function("glBindBuffer");
+const GET_BUFFER_PARAMETER: u16 = function("glGetBufferParameteriv");
+const GET_BUFFER_POINTER: u16 = function("glGetBufferPointerv");
+const GET_BUFFER_POINTER_OES: u16 = function("glGetBufferPointervOES");
+
+/// The mappings that the trace made and that may still be there.
+#[derive(Default)]
+pub struct Mappings {
+    all: Vec<Mapping>,
+}
+
+/// A buffer that was mapped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Mapping {
+    process: u32,
+    /// Scope of the share group.
+    group: u32,
+    /// The driver's name of the buffer.
+    buffer: u32,
+    /// Where the program had it.
+    address: u64,
+}
+
+/// A mapping as the driver has it now.
+struct Mapped {
+    at: *mut u8,
+    len: usize,
+}
+
+/// The driver has mapped the buffer that is bound to `target`.
+pub fn mapped(call: &mut Call<'_, '_>, target: u32, at: *mut c_void) {
+    let Some(address) = call.recorded_result().filter(|address| *address != 0 && !at.is_null())
+    else {
+        return;
+    };
+    let Some(binding) = binding_of(target) else { return };
+    let buffer = call.parts.bound(call.scopes, binding);
+    let (process, group) = (call.command.process, call.scopes.group);
+    let known = &mut call.parts.mappings.all;
+    // A program has one thing at an address, and a buffer is mapped once.
+    known.retain(|other| {
+        (other.process, other.address) != (process, address)
+            && (other.group, other.buffer) != (group, buffer)
+    });
+    if buffer != 0 && known.len() < MAPPINGS_MAX {
+        known.push(Mapping { process, group, buffer, address });
+    }
+}
+
+/// The name under which the driver tells what is bound to a target.
+fn binding_of(target: u32) -> Option<u32> {
+    Some(match target {
+        GL_ARRAY_BUFFER => GL_ARRAY_BUFFER_BINDING,
+        GL_ELEMENT_ARRAY_BUFFER => GL_ELEMENT_ARRAY_BUFFER_BINDING,
+        GL_COPY_READ_BUFFER | GL_COPY_WRITE_BUFFER => target,
+        // Pixel pack and unpack, uniform, transform feedback, texture, atomic counter, shader
+        // storage, dispatch and draw indirect.
+        0x88EB => 0x88ED,
+        0x88EC => 0x88EF,
+        0x8A11 => 0x8A28,
+        0x8C8E => 0x8C8F,
+        0x8C2A => 0x8C2A,
+        0x92C0 => 0x92C1,
+        0x90D2 => 0x90D3,
+        0x90EE => 0x90EF,
+        0x8F3F => 0x8F43,
+        _ => return None,
+    })
+}
 
 /// Copies what a command observed of mapped memory to where the driver has it mapped now.
-pub fn update(_call: &mut Call<'_, '_>) {}
+pub(crate) fn update(parts: &mut Parts, scopes: Scopes, command: &Command<'_>) {
+    if parts.mappings.all.is_empty() {
+        return;
+    }
+    for range in command.ranges_read() {
+        let at = range.address;
+        let known = parts.mappings.all.iter().filter(|mapping| {
+            (mapping.process, mapping.group) == (command.process, scopes.group)
+                && mapping.address <= at
+        });
+        let Some(mapping) = known.max_by_key(|mapping| mapping.address).copied() else { continue };
+        let Some(bytes) = command.bytes_of(range.observation) else { continue };
+        let offset = at - mapping.address;
+        let Some(mapped) = ask(parts, scopes, mapping.buffer) else { continue };
+        let left = usize::try_from(offset).ok().and_then(|offset| mapped.len.checked_sub(offset));
+        let Some(left) = left else { continue };
+        let len = bytes.len().min(left);
+        // SAFETY: the driver has just said that the buffer is mapped here for writing, with `len`
+        // bytes or more behind `offset`; no other thread of the replay runs meanwhile.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                mapped.at.wrapping_add(offset as usize),
+                len,
+            );
+        }
+    }
+}
+
+type GetParameter = unsafe extern "C" fn(u32, u32, *mut i32);
+type GetPointer = unsafe extern "C" fn(u32, u32, *mut *mut c_void);
+
+/// Where the driver has a buffer mapped for writing, in the context that is current.
+fn ask(parts: &mut Parts, scopes: Scopes, buffer: u32) -> Option<Mapped> {
+    let facts = parts.facts(scopes);
+    let is_es3 = facts.version >= (3, 0);
+    if !is_es3 && !facts.has_map_buffer {
+        return None;
+    }
+    let driver = &parts.driver;
+    // SAFETY: the type of glIsBuffer.
+    let is_buffer = unsafe { driver.get::<unsafe extern "C" fn(u32) -> u8>(IS_BUFFER) }.ok()?;
+    // SAFETY: the type of glBindBuffer.
+    let bind = unsafe { driver.get::<unsafe extern "C" fn(u32, u32)>(BIND_BUFFER) }.ok()?;
+    // SAFETY: a context of OpenGL ES is current; any number may be asked about.
+    if unsafe { is_buffer(buffer) } == 0 {
+        return None;
+    }
+    let (target, binding) = match is_es3 {
+        true => (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER),
+        false => (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING),
+    };
+    let before = parts.integer(binding);
+    // SAFETY: a target of this version, and a buffer that there is.
+    unsafe { bind(target, buffer) };
+    let mapped = ask_target(driver, is_es3, target);
+    // SAFETY: what was bound before.
+    unsafe { bind(target, before) };
+    mapped
+}
+
+fn ask_target(driver: &Driver, is_es3: bool, target: u32) -> Option<Mapped> {
+    // SAFETY: the type of glGetBufferParameteriv.
+    let get = unsafe { driver.get::<GetParameter>(GET_BUFFER_PARAMETER) }.ok()?;
+    let get_pointer = if is_es3 { GET_BUFFER_POINTER } else { GET_BUFFER_POINTER_OES };
+    // SAFETY: the type of both functions.
+    let get_pointer = unsafe { driver.get::<GetPointer>(get_pointer) }.ok()?;
+    let number = |name: u32| {
+        let mut value = 0;
+        // SAFETY: a buffer is bound to the target, the name is one of this version, and what it
+        // names is one number.
+        unsafe { get(target, name, &raw mut value) };
+        value
+    };
+    let (len, is_writable) = match is_es3 {
+        true => {
+            (number(GL_BUFFER_MAP_LENGTH), number(GL_BUFFER_ACCESS_FLAGS) & GL_MAP_WRITE_BIT != 0)
+        }
+        false => (number(GL_BUFFER_SIZE), number(GL_BUFFER_ACCESS) == GL_WRITE_ONLY),
+    };
+    let mut at = std::ptr::null_mut();
+    // SAFETY: as above; what it names is one pointer.
+    unsafe { get_pointer(target, GL_BUFFER_MAP_POINTER, &raw mut at) };
+    let is_there = !at.is_null() && is_writable;
+    Some(Mapped { at: at.cast(), len: usize::try_from(len).ok()? }).filter(|_| is_there)
+}

@@ -1,14 +1,15 @@
 //! Memory that the driver reads: what commands of the trace read, and nothing besides.
 //!
 //! ```text
-//! +--------------------+--------------------------+-------+
-//! | arena, read-write  | void, read-only zeros    | guard |
-//! +--------------------+--------------------------+-------+
+//! +--------------------------+--------------------+--------------------------+-------+
+//! | void, read-only zeros    | arena, read-write  | void, read-only zeros    | guard |
+//! +--------------------------+--------------------+--------------------------+-------+
 //! ```
 //!
 //! Observations of one command that lay near each other keep their distances in the arena, so that
 //! one translation holds for every pointer into them. A pointer to what was not observed leads into
-//! the void. So does reading on behind the arena's end.
+//! the void. So does reading on behind the arena's end or before its start: the void is so large that
+//! no index of 32 bits gets past it, at the strides that `arrays` admits. None of it takes memory.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -19,7 +20,14 @@ use crate::call::Skip;
 
 /// Addresses that are no further apart belong to one cluster.
 const NEAR: u64 = 16 << 20;
-const VOID_BYTES: usize = 4 << 30;
+/// Readable before the arena, and behind it: an index, signed or not, times the largest stride, and
+/// as much again for a base vertex.
+const VOID_BEFORE: usize = 16 << 40;
+const VOID_BEHIND: usize = 32 << 40;
+/// Where a process may not reserve so much.
+const VOID_LEAST: usize = 4 << 30;
+/// How far before observed memory a pointer may be that belongs to it.
+const REACH: u64 = 1 << 40;
 const GUARD_BYTES: usize = 1 << 20;
 /// Where what was observed begins, counted from a multiple of this: as it was in the program.
 const ALIGNMENT: u64 = 4096;
@@ -36,10 +44,10 @@ pub(crate) struct Region {
 unsafe impl Send for Region {}
 
 impl Region {
-    /// `writable` bytes, then `readable` bytes that are zero, then a guard. None of it is held before
-    /// it is used.
-    pub(crate) fn new(writable: usize, readable: usize) -> std::io::Result<Self> {
-        let len = writable + readable + GUARD_BYTES;
+    /// `before` bytes that are zero and can be read, `writable` bytes, `behind` bytes like the first
+    /// ones, and a guard. None of it is held before it is used.
+    pub(crate) fn new(before: usize, writable: usize, behind: usize) -> std::io::Result<Self> {
+        let len = before + writable + behind + GUARD_BYTES;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
         let base = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
@@ -48,8 +56,9 @@ impl Region {
         }
         let base = NonNull::new(base.cast::<u8>()).ok_or_else(std::io::Error::last_os_error)?;
         let region = Self { base, len };
-        region.protect(0, writable, libc::PROT_READ | libc::PROT_WRITE)?;
-        region.protect(writable, readable, libc::PROT_READ)?;
+        region.protect(0, before, libc::PROT_READ)?;
+        region.protect(before, writable, libc::PROT_READ | libc::PROT_WRITE)?;
+        region.protect(before + writable, behind, libc::PROT_READ)?;
         Ok(region)
     }
 
@@ -68,10 +77,10 @@ impl Region {
         self.base.as_ptr().wrapping_add(offset)
     }
 
-    /// Gives back what the first `len` bytes hold; they are zero then.
-    pub(crate) fn release(&self, len: usize) {
+    /// Gives back what `len` bytes from `offset` on hold; they are zero then.
+    pub(crate) fn release(&self, offset: usize, len: usize) {
         // SAFETY: private memory of the mapping; nobody has a reference into it between commands.
-        unsafe { libc::madvise(self.base.as_ptr().cast::<c_void>(), len, libc::MADV_DONTNEED) };
+        unsafe { libc::madvise(self.at(offset).cast::<c_void>(), len, libc::MADV_DONTNEED) };
     }
 }
 
@@ -85,6 +94,10 @@ impl Drop for Region {
 /// What commands read.
 pub struct Memory {
     region: Region,
+    /// Of the arena in the region.
+    start: usize,
+    /// Of what can be read of the region.
+    readable: usize,
     arena_bytes: usize,
     used: usize,
     clusters: Vec<Cluster>,
@@ -103,8 +116,15 @@ struct Cluster {
 impl Memory {
     /// An arena of so many bytes.
     pub fn new(arena_bytes: usize) -> std::io::Result<Self> {
+        let most = Region::new(VOID_BEFORE, arena_bytes, VOID_BEHIND);
+        let (region, start, behind) = match most {
+            Ok(region) => (region, VOID_BEFORE, VOID_BEHIND),
+            Err(_) => (Region::new(VOID_LEAST, arena_bytes, VOID_LEAST)?, VOID_LEAST, VOID_LEAST),
+        };
         Ok(Self {
-            region: Region::new(arena_bytes, VOID_BYTES)?,
+            region,
+            start,
+            readable: start + arena_bytes + behind,
             arena_bytes,
             used: 0,
             clusters: Vec::new(),
@@ -115,7 +135,7 @@ impl Memory {
     /// Forgets what the command before read.
     pub(crate) fn reset(&mut self) {
         if self.used > KEPT_BYTES {
-            self.region.release(self.used);
+            self.region.release(self.start, self.used);
         }
         self.used = 0;
         self.clusters.clear();
@@ -164,7 +184,7 @@ impl Memory {
 
     fn put(&mut self, address: u64, bytes: &[u8]) {
         let Some(at) = self.offset(address) else { return };
-        if at + bytes.len() > self.arena_bytes {
+        if at < self.start || at + bytes.len() > self.start + self.arena_bytes {
             return;
         }
         // SAFETY: checked to lie in the arena, which nobody has a reference into; `bytes` is memory
@@ -175,10 +195,10 @@ impl Memory {
     fn offset(&self, address: u64) -> Option<usize> {
         let cluster = self.clusters.iter().find(|cluster| address < cluster.end)?;
         match address.checked_sub(cluster.first) {
-            Some(behind) => Some(cluster.at + behind as usize),
+            Some(behind) => Some(self.start + cluster.at + behind as usize),
             None => {
-                let before = usize::try_from(cluster.first - address).ok()?;
-                cluster.at.checked_sub(before).filter(|_| before as u64 <= NEAR)
+                let before = Some(cluster.first - address).filter(|before| *before <= REACH)?;
+                (self.start + cluster.at).checked_sub(before as usize)
             }
         }
     }
@@ -200,8 +220,8 @@ impl Memory {
 
     /// Bytes that can be read behind an address of the program, zeros included.
     pub fn readable_from(&self, address: u64) -> u64 {
-        let all = self.arena_bytes + VOID_BYTES;
-        (all - self.offset(address).unwrap_or(self.arena_bytes)) as u64
+        let from = self.offset(address).unwrap_or(self.start + self.arena_bytes);
+        self.readable.saturating_sub(from) as u64
     }
 
     /// Room in the arena for bytes of the player's own, aligned to 16, until the command is over.
@@ -212,18 +232,17 @@ impl Memory {
             return Err(Skip::from("it reads more memory than replay takes"));
         };
         self.used = end;
+        let at = self.region.at(self.start + start);
         // SAFETY: checked to lie in the arena, which nobody has a reference into.
-        unsafe {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.region.at(start), bytes.len())
-        };
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
         // SAFETY: as above: `end` counts one byte more, and is within the arena.
-        unsafe { self.region.at(end - 1).write(0) };
-        Ok(self.region.at(start))
+        unsafe { at.wrapping_add(bytes.len()).write(0) };
+        Ok(at)
     }
 
     /// Zeros, for as far as one can read.
     pub fn void(&self) -> *const u8 {
-        self.region.at(self.arena_bytes)
+        self.region.at(self.start + self.arena_bytes)
     }
 }
 
@@ -257,8 +276,17 @@ mod tests {
         memory.load(&[(0x7000_0100, Bytes::Record(&[1, 2]))]).unwrap();
         assert!(memory.translate(0).is_null());
         assert_eq!(memory.translate(0x9000_0000_0000), memory.void());
-        assert_eq!(memory.translate(0x10), memory.void());
+        assert_eq!(read(memory.translate(0x10), 64), [0; 64]);
         assert_eq!(read(memory.translate(u64::MAX), 64), [0; 64]);
+    }
+
+    #[test]
+    fn array_may_begin_long_before_what_was_observed_of_it() {
+        let mut memory = memory();
+        memory.load(&[(0x7000_0000, Bytes::Record(&[5, 6]))]).unwrap();
+        let array = memory.translate(0x1000_0000);
+        assert_eq!(read(array.wrapping_add(0x6000_0000), 2), [5, 6]);
+        assert!(memory.readable_from(0x1000_0000) > 1 << 44);
     }
 
     #[test]

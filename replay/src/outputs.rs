@@ -26,13 +26,13 @@ pub struct Outputs {
 impl Outputs {
     /// Room for so many bytes.
     pub fn new(bytes: usize) -> std::io::Result<Self> {
-        Ok(Self { region: Region::new(bytes, 0)?, bytes, used: 0, touched: 0 })
+        Ok(Self { region: Region::new(0, bytes, 0)?, bytes, used: 0, touched: 0 })
     }
 
     /// Forgets what the command before wrote.
     pub(crate) fn reset(&mut self) {
         if self.touched > KEPT_BYTES {
-            self.region.release(self.touched);
+            self.region.release(0, self.touched);
             self.touched = 0;
         }
         self.used = 0;

@@ -21,6 +21,7 @@ use crate::generated;
 use crate::gl::Gl;
 use crate::images::{self, Images};
 use crate::limits::Limits;
+use crate::mappings::{self, Mappings};
 use crate::memory::Memory;
 use crate::names::{Names, Scopes};
 use crate::outputs::Outputs;
@@ -96,6 +97,7 @@ pub struct Parts {
     pub memory: Memory,
     pub outputs: Outputs,
     pub names: Names,
+    pub mappings: Mappings,
     /// What the program had set up, as of the command that is played.
     pub follower: Follower,
     pub survey: Survey,
@@ -119,6 +121,8 @@ pub struct Facts {
     pub version: (u32, u32),
     /// `GL_PIXEL_UNPACK_BUFFER` and `GL_PIXEL_PACK_BUFFER` are binding points.
     pub has_pixel_buffers: bool,
+    /// Buffers can be mapped, in a version before 3.0.
+    pub has_map_buffer: bool,
 }
 
 /// Plays `reader`'s trace from its first command on.
@@ -140,6 +144,7 @@ pub fn replay<R: Read + Seek + Send>(
         memory: Memory::new(limits.input_bytes).map_err(ReplayError::Memory)?,
         outputs: Outputs::new(limits.output_bytes).map_err(ReplayError::Memory)?,
         names: Names::new(limits.names),
+        mappings: Mappings::default(),
         follower: Follower::default(),
         survey,
         egl: Egl::default(),
@@ -402,6 +407,10 @@ fn try_play(
         let mut pieces: Vec<(u64, Bytes<'_>)> = Vec::new();
         call::read_memory(command, &mut pieces);
         parts.memory.load(&pieces)?;
+        if known.is_gl {
+            let scopes = parts.names.scopes(command.process, command.context);
+            mappings::update(parts, scopes, command);
+        }
     }
     let mut call = Call::new(parts, command, args);
     play(&mut call)?;
@@ -438,7 +447,8 @@ impl Parts {
         let extensions = self.driver_text(GL_EXTENSIONS).unwrap_or_default();
         let has = |name: &str| extensions.split(' ').any(|extension| extension == name);
         let has_pixel_buffers = version >= (3, 0) || has("GL_NV_pixel_buffer_object");
-        let facts = Facts { version, has_pixel_buffers };
+        let has_map_buffer = has("GL_OES_mapbuffer");
+        let facts = Facts { version, has_pixel_buffers, has_map_buffer };
         self.facts.insert(scopes.context, facts);
         facts
     }

@@ -5,7 +5,7 @@ use crate::{Buffer, Context, Memory, Ref, Thread, VertexArrays};
 
 impl Context {
     /// The vertex arrays that are bound.
-    pub(super) fn arrays(&self) -> &VertexArrays {
+    pub fn arrays(&self) -> &VertexArrays {
         match self.vertex_arrays.get(self.vertex_array) {
             Some(bound) => &bound.arrays,
             None => &self.default_arrays,
@@ -25,7 +25,7 @@ impl Context {
 
 impl VertexArrays {
     /// Binding point of a slot.
-    pub(super) fn binding_of(&self, slot: usize) -> Option<&crate::VertexBinding> {
+    pub fn binding_of(&self, slot: usize) -> Option<&crate::VertexBinding> {
         let shift = isize::try_from(self.attribs.get(slot)?.binding_shift).ok()?;
         self.bindings.get(slot.checked_add_signed(shift)?)
     }
