@@ -138,6 +138,7 @@ pub fn replay<R: Read + Seek + Send>(
     if let Some(missing) = survey.missing(&driver) {
         return Err(ReplayError::Missing(missing));
     }
+    let egl = Egl::open(&driver, &survey, options.window).map_err(ReplayError::Missing)?;
     let limits = options.limits;
     let parts = Parts {
         driver,
@@ -147,7 +148,7 @@ pub fn replay<R: Read + Seek + Send>(
         mappings: Mappings::default(),
         follower: Follower::default(),
         survey,
-        egl: Egl::default(),
+        egl,
         gl: Gl::default(),
         images: options.images,
         verify: options.verify,
@@ -176,6 +177,7 @@ pub fn replay<R: Read + Seek + Send>(
     let Some(mut player) = threads::play(player) else {
         return Err(ReplayError::Missing("a thread of the replay ended early".to_owned()));
     };
+    player.parts.egl.close();
     if let Some(failure) = player.failure.take() {
         return Err(failure.into());
     }

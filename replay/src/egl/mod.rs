@@ -1,21 +1,254 @@
 //! Commands of EGL: displays, configurations, surfaces and contexts of this machine.
+//!
+//! All displays of a trace are one here, whose objects remember whose they are; configurations are
+//! found by their attributes, and windows are pbuffers of their size unless they are asked for. What
+//! only asks is not played, and neither is what failed. No handle, file descriptor or address of a
+//! trace gets to the driver.
 
-use crate::call::Entry;
-use crate::player::Parts;
+mod configs;
+mod contexts;
+mod current;
+mod displays;
+mod images;
+mod objects;
+mod real;
+mod surfaces;
+mod swaps;
+mod syncs;
+mod windows;
+
+use crate::call::{Call, Entry, Outcome};
+
+pub use current::end_thread;
+pub use objects::Egl;
+
+const fn entry(name: &'static str, play: fn(&mut Call<'_, '_>) -> Outcome) -> Entry {
+    Entry { name, play }
+}
 
 /// How each command of EGL is played, by name.
-pub static COMMANDS: [Entry; 0] = [];
+pub static COMMANDS: [Entry; 158] = [
+    entry("eglBindAPI", nothing),
+    entry("eglBindTexImage", surfaces::bind_tex_image),
+    entry("eglBindWaylandDisplayWL", nothing),
+    entry("eglChooseConfig", nothing),
+    entry("eglClientSignalSyncEXT", nothing),
+    entry("eglClientWaitSync", syncs::client_wait),
+    entry("eglClientWaitSyncKHR", syncs::client_wait),
+    entry("eglClientWaitSyncNV", syncs::client_wait_nv),
+    entry("eglCompositorBindTexWindowEXT", unknown),
+    entry("eglCompositorSetContextAttributesEXT", nothing),
+    entry("eglCompositorSetContextListEXT", nothing),
+    entry("eglCompositorSetSizeEXT", nothing),
+    entry("eglCompositorSetWindowAttributesEXT", nothing),
+    entry("eglCompositorSetWindowListEXT", nothing),
+    entry("eglCompositorSwapPolicyEXT", nothing),
+    entry("eglCopyBuffers", swaps::show),
+    entry("eglCreateContext", contexts::create),
+    entry("eglCreateDRMImageMESA", unknown),
+    entry("eglCreateFenceSyncNV", syncs::create_fence),
+    entry("eglCreateImage", images::create_wide),
+    entry("eglCreateImageKHR", images::create_khr),
+    entry("eglCreateNativeClientBufferANDROID", nothing),
+    entry("eglCreatePbufferFromClientBuffer", unknown),
+    entry("eglCreatePbufferSurface", surfaces::create_pbuffer),
+    entry("eglCreatePixmapSurface", surfaces::create_pixmap),
+    entry("eglCreatePixmapSurfaceHI", unknown),
+    entry("eglCreatePlatformPixmapSurface", surfaces::create_pixmap_wide),
+    entry("eglCreatePlatformPixmapSurfaceEXT", surfaces::create_pixmap),
+    entry("eglCreatePlatformWindowSurface", surfaces::create_window_wide),
+    entry("eglCreatePlatformWindowSurfaceEXT", surfaces::create_window),
+    entry("eglCreateStreamAttribKHR", unknown),
+    entry("eglCreateStreamFromFileDescriptorKHR", unknown),
+    entry("eglCreateStreamKHR", unknown),
+    entry("eglCreateStreamProducerSurfaceKHR", unknown),
+    entry("eglCreateStreamSyncNV", unknown),
+    entry("eglCreateSync", syncs::create),
+    entry("eglCreateSync64KHR", syncs::create),
+    entry("eglCreateSyncKHR", syncs::create),
+    entry("eglCreateWaylandBufferFromImageWL", nothing),
+    entry("eglCreateWindowSurface", surfaces::create_window),
+    entry("eglDebugMessageControlKHR", nothing),
+    entry("eglDestroyContext", contexts::destroy),
+    entry("eglDestroyDisplayEXT", displays::destroy),
+    entry("eglDestroyImage", images::destroy),
+    entry("eglDestroyImageKHR", images::destroy),
+    entry("eglDestroyStreamKHR", nothing),
+    entry("eglDestroySurface", surfaces::destroy),
+    entry("eglDestroySync", syncs::destroy),
+    entry("eglDestroySyncKHR", syncs::destroy),
+    entry("eglDestroySyncNV", syncs::destroy_nv),
+    entry("eglDupNativeFenceFDANDROID", nothing),
+    entry("eglExportDMABUFImageMESA", nothing),
+    entry("eglExportDMABUFImageQueryMESA", nothing),
+    entry("eglExportDRMImageMESA", nothing),
+    entry("eglFenceNV", nothing),
+    entry("eglGetCompositorTimingANDROID", nothing),
+    entry("eglGetCompositorTimingSupportedANDROID", nothing),
+    entry("eglGetConfigAttrib", nothing),
+    entry("eglGetConfigs", nothing),
+    entry("eglGetCurrentContext", nothing),
+    entry("eglGetCurrentDisplay", nothing),
+    entry("eglGetCurrentSurface", nothing),
+    entry("eglGetDisplay", displays::get),
+    entry("eglGetDisplayDriverConfig", nothing),
+    entry("eglGetDisplayDriverName", nothing),
+    entry("eglGetError", nothing),
+    entry("eglGetFrameTimestampSupportedANDROID", nothing),
+    entry("eglGetFrameTimestampsANDROID", nothing),
+    entry("eglGetMscRateANGLE", nothing),
+    entry("eglGetNativeClientBufferANDROID", nothing),
+    entry("eglGetNextFrameIdANDROID", nothing),
+    entry("eglGetOutputLayersEXT", nothing),
+    entry("eglGetOutputPortsEXT", nothing),
+    entry("eglGetPlatformDisplay", displays::get_platform),
+    entry("eglGetPlatformDisplayEXT", displays::get),
+    entry("eglGetProcAddress", nothing),
+    entry("eglGetStreamFileDescriptorKHR", nothing),
+    entry("eglGetSyncAttrib", syncs::ask),
+    entry("eglGetSyncAttribKHR", syncs::ask),
+    entry("eglGetSyncAttribNV", nothing),
+    entry("eglGetSystemTimeFrequencyNV", nothing),
+    entry("eglGetSystemTimeNV", nothing),
+    entry("eglInitialize", displays::initialize),
+    entry("eglLabelObjectKHR", nothing),
+    entry("eglLockSurfaceKHR", unknown),
+    entry("eglMakeCurrent", current::make_current),
+    entry("eglOutputLayerAttribEXT", nothing),
+    entry("eglOutputPortAttribEXT", nothing),
+    entry("eglPostSubBufferNV", swaps::show),
+    entry("eglPresentationTimeANDROID", nothing),
+    entry("eglQueryAPI", nothing),
+    entry("eglQueryContext", nothing),
+    entry("eglQueryDebugKHR", nothing),
+    entry("eglQueryDeviceAttribEXT", nothing),
+    entry("eglQueryDeviceBinaryEXT", nothing),
+    entry("eglQueryDeviceStringEXT", nothing),
+    entry("eglQueryDevicesEXT", nothing),
+    entry("eglQueryDisplayAttribEXT", nothing),
+    entry("eglQueryDisplayAttribKHR", nothing),
+    entry("eglQueryDisplayAttribNV", nothing),
+    entry("eglQueryDmaBufFormatsEXT", nothing),
+    entry("eglQueryDmaBufModifiersEXT", nothing),
+    entry("eglQueryNativeDisplayNV", nothing),
+    entry("eglQueryNativePixmapNV", nothing),
+    entry("eglQueryNativeWindowNV", nothing),
+    entry("eglQueryOutputLayerAttribEXT", nothing),
+    entry("eglQueryOutputLayerStringEXT", nothing),
+    entry("eglQueryOutputPortAttribEXT", nothing),
+    entry("eglQueryOutputPortStringEXT", nothing),
+    entry("eglQueryStreamAttribKHR", nothing),
+    entry("eglQueryStreamConsumerEventNV", nothing),
+    entry("eglQueryStreamKHR", nothing),
+    entry("eglQueryStreamMetadataNV", nothing),
+    entry("eglQueryStreamTimeKHR", nothing),
+    entry("eglQueryStreamu64KHR", nothing),
+    entry("eglQueryString", nothing),
+    entry("eglQuerySupportedCompressionRatesEXT", nothing),
+    entry("eglQuerySurface", nothing),
+    entry("eglQuerySurface64KHR", nothing),
+    entry("eglQuerySurfacePointerANGLE", nothing),
+    entry("eglQueryWaylandBufferWL", nothing),
+    entry("eglReleaseTexImage", surfaces::release_tex_image),
+    entry("eglReleaseThread", current::release_thread),
+    entry("eglResetStreamNV", nothing),
+    entry("eglSetBlobCacheFuncsANDROID", nothing),
+    entry("eglSetDamageRegionKHR", nothing),
+    entry("eglSetStreamAttribKHR", nothing),
+    entry("eglSetStreamMetadataNV", nothing),
+    entry("eglSignalSyncKHR", syncs::signal),
+    entry("eglSignalSyncNV", nothing),
+    entry("eglStreamAcquireImageNV", unknown),
+    entry("eglStreamAttribKHR", nothing),
+    entry("eglStreamConsumerAcquireAttribKHR", unknown),
+    entry("eglStreamConsumerAcquireKHR", unknown),
+    entry("eglStreamConsumerGLTextureExternalAttribsNV", unknown),
+    entry("eglStreamConsumerGLTextureExternalKHR", unknown),
+    entry("eglStreamConsumerOutputEXT", nothing),
+    entry("eglStreamConsumerReleaseAttribKHR", nothing),
+    entry("eglStreamConsumerReleaseKHR", nothing),
+    entry("eglStreamFlushNV", nothing),
+    entry("eglStreamImageConsumerConnectNV", unknown),
+    entry("eglStreamReleaseImageNV", nothing),
+    entry("eglSurfaceAttrib", surfaces::set_attribute),
+    entry("eglSwapBuffers", swaps::swap),
+    entry("eglSwapBuffersRegion2NOK", swaps::show),
+    entry("eglSwapBuffersRegionNOK", swaps::show),
+    entry("eglSwapBuffersWithDamageEXT", swaps::swap),
+    entry("eglSwapBuffersWithDamageKHR", swaps::swap),
+    entry("eglSwapInterval", contexts::swap_interval),
+    entry("eglTerminate", displays::terminate),
+    entry("eglUnbindWaylandDisplayWL", nothing),
+    entry("eglUnlockSurfaceKHR", nothing),
+    entry("eglUnsignalSyncEXT", nothing),
+    entry("eglWaitClient", swaps::wait_client),
+    entry("eglWaitGL", swaps::wait_client),
+    entry("eglWaitNative", nothing),
+    entry("eglWaitSync", syncs::wait),
+    entry("eglWaitSyncKHR", syncs::wait),
+];
 
-/// What the player keeps of EGL.
-#[derive(Default)]
-pub struct Egl {}
+/// Nothing is to be done: the command asks, or tells what only the program's own driver cares for.
+fn nothing(_call: &mut Call<'_, '_>) -> Outcome {
+    Ok(())
+}
 
-impl Egl {
-    /// The context that is current on a played thread: its handle in the trace.
-    pub fn current(&self, _thread: u32) -> Option<u64> {
-        None
+/// Skipped if it succeeded when it was recorded.
+fn unknown(call: &mut Call<'_, '_>) -> Outcome {
+    match succeeded(call) {
+        true => Err("streams and the memory of other programs are not played".into()),
+        false => Ok(()),
     }
 }
 
-/// The calling thread, which played `thread`, is about to end: it lets go of what is current.
-pub fn end_thread(_parts: &mut Parts, _thread: u32) {}
+/// Whether it did not fail when it was recorded.
+fn succeeded(call: &Call<'_, '_>) -> bool {
+    call.recorded_result() != Some(0)
+}
+
+/// Attributes and values of a list up to `EGL_NONE`, of elements of `width` bytes, 4 or 8.
+pub fn attributes(bytes: &[u8], width: usize) -> Vec<(i64, i64)> {
+    const EGL_NONE: i64 = 0x3038;
+    let number = |bytes: &[u8]| match width {
+        8 => bytes.first_chunk().map_or(EGL_NONE, |bytes| i64::from_le_bytes(*bytes)),
+        _ => bytes.first_chunk().map_or(EGL_NONE, |bytes| i64::from(i32::from_le_bytes(*bytes))),
+    };
+    let pairs = bytes.chunks_exact(width * 2);
+    let pairs = pairs.map(|pair| (number(pair), number(&pair[width..])));
+    pairs.take_while(|(attribute, _)| *attribute != EGL_NONE).take(256).collect()
+}
+
+/// The list of a command, by its parameter.
+fn attributes_of(call: &Call<'_, '_>, index: usize, width: usize) -> Vec<(i64, i64)> {
+    attributes(call.observed(index).as_deref().unwrap_or_default(), width)
+}
+
+/// Those of a list that are in `known`, for the driver.
+fn only(attributes: &[(i64, i64)], known: &[i32]) -> Vec<(i32, i32)> {
+    let narrow = |(name, value): &(i64, i64)| Some((*name as i32, i32::try_from(*value).ok()?));
+    attributes.iter().filter_map(narrow).filter(|(name, _)| known.contains(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_of_egl_is_played_and_found_by_its_name() {
+        let described = gapii_protocol::generated::functions::FUNCTIONS.iter();
+        let described = described.map(|function| function.name).filter(|it| it.starts_with("egl"));
+        assert!(described.eq(COMMANDS.iter().map(|entry| entry.name)));
+    }
+
+    #[test]
+    fn attributes_end_at_none_and_where_the_bytes_do() {
+        let list = |words: &[i32]| words.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<_>>();
+        let check = |bytes: &[u8], width, expected: &[(i64, i64)]| {
+            assert_eq!(attributes(bytes, width), expected);
+        };
+        check(&list(&[0x3057, 64, 0x3038]), 4, &[(0x3057, 64)]);
+        check(&list(&[0x3057, -1, 0x3056]), 4, &[(0x3057, -1)]);
+        check(&list(&[0x3057, 0, 64, 0, 0x3038, 0, 7, 0]), 8, &[(0x3057, 64)]);
+        check(&[1, 2, 3], 8, &[]);
+    }
+}

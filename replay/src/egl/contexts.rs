@@ -1,0 +1,132 @@
+//! Contexts and who shares with whom.
+
+use crate::call::{Call, Outcome, Skip};
+use crate::survey::Survey;
+
+use super::configs::Configs;
+use super::objects::{Context, OBJECTS_MAX};
+use super::real::{Handle, Real};
+use super::{attributes_of, only, succeeded};
+
+const EGL_CONTEXT_MAJOR_VERSION: i32 = 0x3098;
+const EGL_CONTEXT_MINOR_VERSION: i32 = 0x30FB;
+const EGL_CONTEXT_OPENGL_DEBUG: i32 = 0x31B0;
+const EGL_CONTEXT_OPENGL_ROBUST_ACCESS: i32 = 0x31B2;
+const EGL_CONTEXT_OPENGL_ROBUST_ACCESS_EXT: i32 = 0x30BF;
+const EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY: i32 = 0x31BD;
+const EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT: i32 = 0x3138;
+const EGL_CONTEXT_FLAGS_KHR: i32 = 0x30FC;
+
+/// Attributes that the driver is told. That errors need not be found is not among them: a trace's
+/// commands are not trusted to be right.
+const KNOWN: [i32; 8] = [
+    EGL_CONTEXT_MAJOR_VERSION,
+    EGL_CONTEXT_MINOR_VERSION,
+    EGL_CONTEXT_OPENGL_DEBUG,
+    EGL_CONTEXT_OPENGL_ROBUST_ACCESS,
+    EGL_CONTEXT_OPENGL_ROBUST_ACCESS_EXT,
+    EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY,
+    EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
+    EGL_CONTEXT_FLAGS_KHR,
+];
+
+/// eglCreateContext.
+pub fn create(call: &mut Call<'_, '_>) -> Outcome {
+    let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
+    let process = call.command.process;
+    let (display, config, share) = (call.u64(0), call.u64(1), call.u64(2));
+    let facts = call.command.seq.and_then(|seq| call.parts.survey.context(seq));
+    if facts.is_some_and(|facts| facts.is_desktop) {
+        return Err("contexts of desktop OpenGL are not played".into());
+    }
+    let attributes = only(&attributes_of(call, 3, 4), &KNOWN);
+    let egl = &mut call.parts.egl;
+    let real = egl.real.as_ref().ok_or("there is no display")?;
+    let old = egl.contexts.remove(&(process, handle));
+    if let Some(old) = old {
+        real.destroy_context(old.real);
+    }
+    if egl.contexts.len() >= OBJECTS_MAX {
+        return Err("the trace has more contexts than replay takes".into());
+    }
+    let shared = egl.contexts.get(&(process, share)).map(|shared| shared.real);
+    if share != 0 && shared.is_none() {
+        return Err("the context that it shares with is not known".into());
+    }
+    let config = real_config(real, &egl.configs, (process, config));
+    let made = make(real, config, shared.unwrap_or(0), &attributes)?;
+    egl.contexts.insert((process, handle), Context { display, real: made, config });
+    call.parts.names.add_context(process, handle, (share != 0).then_some(share));
+    Ok(())
+}
+
+/// The driver's configuration of a context, which may have none.
+fn real_config(real: &Real, configs: &Configs, key: (u32, u64)) -> Handle {
+    match key.1 == 0 && real.has_extension("EGL_KHR_no_config_context") {
+        true => 0,
+        false => configs.find(key),
+    }
+}
+
+fn make(
+    real: &Real,
+    config: Handle,
+    share: Handle,
+    attributes: &[(i32, i32)],
+) -> Result<Handle, Skip> {
+    let mut attributes = attributes.to_vec();
+    if !real.has_minor_versions() {
+        attributes.retain(|(name, _)| *name == EGL_CONTEXT_MAJOR_VERSION);
+    }
+    let made = real.create_context(config, share, &attributes);
+    made.ok_or_else(|| {
+        let value = |name| attributes.iter().find(|(known, _)| *known == name).map(|it| it.1);
+        let major = value(EGL_CONTEXT_MAJOR_VERSION).unwrap_or(1);
+        let minor = value(EGL_CONTEXT_MINOR_VERSION).unwrap_or(0);
+        format!("the driver made no context of OpenGL ES {major}.{minor}: {}", real.error()).into()
+    })
+}
+
+/// What contexts of the trace this driver can't make, in a sentence.
+pub fn missing(real: &Real, survey: &Survey, configs: &Configs) -> Option<String> {
+    let mut tried = std::collections::BTreeSet::new();
+    for facts in survey.contexts.iter().filter(|facts| !facts.is_desktop) {
+        let config = real_config(real, configs, (facts.process, facts.config));
+        if !tried.insert((config, facts.version)) || tried.len() > 256 {
+            continue;
+        }
+        let attributes = [
+            (i64::from(EGL_CONTEXT_MAJOR_VERSION), facts.version.0),
+            (i64::from(EGL_CONTEXT_MINOR_VERSION), facts.version.1),
+        ];
+        match make(real, config, 0, &only(&attributes, &KNOWN)) {
+            Ok(made) => real.destroy_context(made),
+            Err(why) => return Some(why.to_string()),
+        }
+    }
+    None
+}
+
+/// eglDestroyContext: the driver keeps it while it is current.
+pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
+    let key = (call.command.process, call.u64(1));
+    let egl = &mut call.parts.egl;
+    if call.command.result().is_none_or(|(value, _)| crate::call::bits(value) != 0)
+        && let Some(context) = egl.contexts.remove(&key)
+        && let Some(real) = &egl.real
+    {
+        real.destroy_context(context.real);
+    }
+    Ok(())
+}
+
+/// eglSwapInterval: only windows wait for anything.
+pub fn swap_interval(call: &mut Call<'_, '_>) -> Outcome {
+    if succeeded(call)
+        && call.parts.window
+        && let Some(real) = &call.parts.egl.real
+    {
+        real.set_swap_interval(call.i32(1).clamp(0, 4));
+    }
+    Ok(())
+}

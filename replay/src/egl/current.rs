@@ -1,0 +1,118 @@
+//! What is current on which thread.
+//!
+//! A trace has a context on one thread at a time, but a driver may have let it go before the thread
+//! that had it returned. Here it is taken from that thread before another one gets it.
+
+use crate::call::{Call, Outcome, Skip};
+use crate::player::Parts;
+
+use super::objects::{Current, Egl};
+use super::real::{EGL_HEIGHT, EGL_WIDTH, Handle};
+use super::succeeded;
+
+/// eglMakeCurrent.
+pub fn make_current(call: &mut Call<'_, '_>) -> Outcome {
+    let (thread, process) = (call.command.thread, call.command.process);
+    let (draw, read, context) = (call.u64(1), call.u64(2), call.u64(3));
+    if !succeeded(call) {
+        return Ok(());
+    }
+    if context == 0 {
+        release(call.parts, thread);
+        return Ok(());
+    }
+    let result = begin(call.parts, thread, process, (draw, read, context));
+    if result.is_err() {
+        // Nothing is to be drawn to what was current before.
+        release(call.parts, thread);
+    }
+    result
+}
+
+fn begin(parts: &mut Parts, thread: u32, process: u32, handles: (u64, u64, u64)) -> Outcome {
+    let (draw, _, context) = handles;
+    let wanted = wanted(&mut parts.egl, process, handles)?;
+    let holds = |current: &Current| {
+        let is_held = |handle: Handle| {
+            handle != 0 && (handle == current.real_draw || handle == current.real_read)
+        };
+        current.real_context == wanted.2 || is_held(wanted.0) || is_held(wanted.1)
+    };
+    let others = parts.egl.currents.iter().filter(|(other, it)| **other != thread && holds(it));
+    for other in others.map(|(other, _)| *other).collect::<Vec<_>>() {
+        take_from(parts, other);
+    }
+    let real = parts.egl.real.as_ref().ok_or("there is no display")?;
+    let (real_draw, real_read, real_context) = wanted;
+    if !real.make_current(real_draw, real_read, real_context) {
+        return Err(format!("the driver refused: {}", real.error()).into());
+    }
+    let current = Current { process, context, draw, real_context, real_draw, real_read };
+    parts.egl.currents.insert(thread, current);
+    Ok(())
+}
+
+/// The driver's draw surface, read surface and context for those of the trace.
+fn wanted(
+    egl: &mut Egl,
+    process: u32,
+    (draw, read, context): (u64, u64, u64),
+) -> Result<(Handle, Handle, Handle), Skip> {
+    let real = egl.real.as_ref().ok_or("there is no display")?;
+    let known = egl.contexts.get(&(process, context)).ok_or("its context is not known")?;
+    let (context, config) = (known.real, known.config);
+    let surface = |handle: u64| match handle {
+        0 => Ok(0),
+        _ => {
+            let found = egl.surfaces.get(&(process, handle)).map(|surface| surface.real);
+            found.ok_or(Skip::from("its surface is not known"))
+        }
+    };
+    let (draw, read) = (surface(draw)?, surface(read)?);
+    if draw != 0 || real.has_extension("EGL_KHR_surfaceless_context") {
+        return Ok((draw, read, context));
+    }
+    let made = match egl.stand_in.get(&context) {
+        Some(made) => *made,
+        None => real
+            .create_pbuffer(config, &[(EGL_WIDTH, 1), (EGL_HEIGHT, 1)])
+            .ok_or("the driver has no contexts without surfaces, and made no small surface")?,
+    };
+    egl.stand_in.insert(context, made);
+    Ok((made, made, context))
+}
+
+/// Another thread lets go of what is current there. It is between its calls, or it has ended.
+fn take_from(parts: &mut Parts, thread: u32) {
+    parts.egl.currents.remove(&thread);
+    if let Some(real) = parts.egl.real.clone() {
+        parts.threads.run_on(thread, move || {
+            real.make_current(0, 0, 0);
+        });
+    }
+}
+
+/// The calling thread lets go of what is current.
+fn release(parts: &mut Parts, thread: u32) {
+    if parts.egl.currents.remove(&thread).is_some()
+        && let Some(real) = &parts.egl.real
+    {
+        real.make_current(0, 0, 0);
+    }
+}
+
+/// eglReleaseThread.
+pub fn release_thread(call: &mut Call<'_, '_>) -> Outcome {
+    if succeeded(call) {
+        release(call.parts, call.command.thread);
+    }
+    Ok(())
+}
+
+/// The calling thread, which played `thread`, is about to end: it lets go of what is current.
+pub fn end_thread(parts: &mut Parts, thread: u32) {
+    release(parts, thread);
+    if let Some(real) = &parts.egl.real {
+        real.release_thread();
+    }
+}

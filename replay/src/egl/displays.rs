@@ -1,0 +1,111 @@
+//! Displays of the trace: which there are, and the end of all that is one's.
+
+use crate::call::{Call, Outcome};
+
+use super::objects::{Display, Egl, OBJECTS_MAX};
+use super::{attributes_of, succeeded};
+
+const EGL_TRACK_REFERENCES_KHR: i64 = 0x3352;
+
+/// eglGetDisplay, eglGetPlatformDisplayEXT: their attributes mean nothing here.
+pub fn get(call: &mut Call<'_, '_>) -> Outcome {
+    begin(call, None)
+}
+
+/// eglGetPlatformDisplay.
+pub fn get_platform(call: &mut Call<'_, '_>) -> Outcome {
+    let attributes = attributes_of(call, 2, 8);
+    let counted = attributes.iter().find(|(name, _)| *name == EGL_TRACK_REFERENCES_KHR);
+    begin(call, counted.map(|(_, value)| *value != 0))
+}
+
+fn begin(call: &mut Call<'_, '_>, is_counted: Option<bool>) -> Outcome {
+    let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
+    let displays = &mut call.parts.egl.displays;
+    if displays.len() >= OBJECTS_MAX {
+        return Err("the trace has more displays than replay takes".into());
+    }
+    let display = displays.entry((call.command.process, handle)).or_default();
+    display.is_counted = is_counted.unwrap_or(display.is_counted);
+    Ok(())
+}
+
+/// eglInitialize.
+pub fn initialize(call: &mut Call<'_, '_>) -> Outcome {
+    let key = (call.command.process, call.u64(0));
+    if succeeded(call)
+        && let Some(display) = call.parts.egl.displays.get_mut(&key)
+    {
+        display.references += 1;
+    }
+    Ok(())
+}
+
+/// eglTerminate: the display's objects go; what is current stays until it no longer is, which is what
+/// the driver does when the objects are destroyed.
+pub fn terminate(call: &mut Call<'_, '_>) -> Outcome {
+    let key = (call.command.process, call.u64(0));
+    if !succeeded(call) {
+        return Ok(());
+    }
+    let display = call.parts.egl.displays.entry(key).or_default();
+    if is_last(display) {
+        end(&mut call.parts.egl, key.0, key.1);
+    }
+    Ok(())
+}
+
+/// eglDestroyDisplayEXT.
+pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
+    let (process, display) = (call.command.process, call.u64(0));
+    if succeeded(call) {
+        end(&mut call.parts.egl, process, display);
+        call.parts.egl.displays.remove(&(process, display));
+    }
+    Ok(())
+}
+
+/// Whether this eglTerminate ends the display.
+fn is_last(display: &mut Display) -> bool {
+    if display.is_counted && display.references > 1 {
+        display.references -= 1;
+        return false;
+    }
+    display.references = 0;
+    true
+}
+
+/// All objects of a display go.
+fn end(egl: &mut Egl, process: u32, display: u64) {
+    let Some(real) = egl.real.clone() else { return };
+    let is_of_it = |key: &(u32, u64), of: u64| key.0 == process && of == display;
+    for (_, image) in egl.images.extract_if(|key, image| is_of_it(key, image.display)) {
+        real.destroy_image(image.real);
+    }
+    for (_, sync) in egl.syncs.extract_if(|key, sync| is_of_it(key, sync.display)) {
+        real.destroy_sync(sync.real);
+    }
+    let surfaces = egl.surfaces.iter().filter(|(key, surface)| is_of_it(key, surface.display));
+    for key in surfaces.map(|(key, _)| *key).collect::<Vec<_>>() {
+        egl.destroy_surface(key);
+    }
+    for (_, context) in egl.contexts.extract_if(|key, context| is_of_it(key, context.display)) {
+        real.destroy_context(context.real);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counted_display_ends_with_its_last_reference() {
+        let check = |is_counted, references, expected| {
+            assert_eq!(is_last(&mut Display { is_counted, references }), expected);
+        };
+        check(false, 3, true);
+        check(true, 3, false);
+        check(true, 1, true);
+        check(true, 0, true);
+    }
+}

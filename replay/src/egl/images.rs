@@ -1,0 +1,71 @@
+//! Images: those made from objects of OpenGL ES. The memory of others is not in a trace.
+
+use crate::call::{Call, Outcome, Skip};
+use crate::names::Kind;
+
+use super::objects::{Image, OBJECTS_MAX};
+use super::{attributes_of, only, succeeded};
+
+const EGL_GL_TEXTURE_2D: u32 = 0x30B1;
+const EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z: u32 = 0x30B8;
+const EGL_GL_RENDERBUFFER: u32 = 0x30B9;
+const EGL_GL_TEXTURE_LEVEL: i32 = 0x30BC;
+const EGL_GL_TEXTURE_ZOFFSET: i32 = 0x30BD;
+const EGL_IMAGE_PRESERVED: i32 = 0x30D2;
+
+const KNOWN: [i32; 3] = [EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET, EGL_IMAGE_PRESERVED];
+
+/// eglCreateImageKHR.
+pub fn create_khr(call: &mut Call<'_, '_>) -> Outcome {
+    let attributes = attributes_of(call, 4, 4);
+    create(call, &attributes)
+}
+
+/// eglCreateImage.
+pub fn create_wide(call: &mut Call<'_, '_>) -> Outcome {
+    let attributes = attributes_of(call, 4, 8);
+    create(call, &attributes)
+}
+
+fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)]) -> Outcome {
+    let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
+    let (process, display, context) = (call.command.process, call.u64(0), call.u64(1));
+    let kind = match call.u32(2) {
+        EGL_GL_TEXTURE_2D..=EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => Kind::Texture,
+        EGL_GL_RENDERBUFFER => Kind::Renderbuffer,
+        target => {
+            let why = format!("it is made from memory that is not in a trace ({target:#x})");
+            return Err(Skip::from(why));
+        }
+    };
+    let (target, buffer) = (call.u32(2), call.u64(3));
+    let scopes = call.parts.names.scopes(process, context);
+    let name = call.parts.names.find(scopes, kind, buffer);
+    let name = name.and_then(|name| u32::try_from(name).ok()).filter(|name| *name != 0);
+    let name = name.ok_or("the object that it is made from is not known")?;
+    let egl = &mut call.parts.egl;
+    let real = egl.real.as_ref().ok_or("there is no display")?;
+    let known = egl.contexts.get(&(process, context)).ok_or("its context is not known")?;
+    if let Some(old) = egl.images.remove(&(process, handle)) {
+        real.destroy_image(old.real);
+    }
+    if egl.images.len() >= OBJECTS_MAX {
+        return Err("the trace has more images than replay takes".into());
+    }
+    let made = real.create_image(known.real, target, name, &only(attributes, &KNOWN));
+    let made = made.ok_or_else(|| format!("the driver made no image: {}", real.error()))?;
+    egl.images.insert((process, handle), Image { display, real: made });
+    Ok(())
+}
+
+/// eglDestroyImage.
+pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
+    let key = (call.command.process, call.u64(1));
+    if succeeded(call)
+        && let Some(image) = call.parts.egl.images.remove(&key)
+        && let Some(real) = &call.parts.egl.real
+    {
+        real.destroy_image(image.real);
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! What there is of EGL in a replay: the objects of the trace, by process and handle, and what this
+//! machine has for them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::driver::Driver;
+use crate::survey::Survey;
+
+use super::configs::{self, Configs};
+use super::contexts;
+use super::real::{Handle, Real};
+use super::windows::{Window, Windows};
+
+/// Most objects of one sort that are alive.
+pub const OBJECTS_MAX: usize = 1 << 14;
+/// Most pixels of all surfaces together.
+pub const PIXELS_MAX: u64 = 1 << 27;
+
+/// What the player keeps of EGL.
+#[derive(Default)]
+pub struct Egl {
+    pub(super) real: Option<Real>,
+    pub(super) windows: Option<Windows>,
+    pub(super) configs: Configs,
+    pub(super) displays: HashMap<Key, Display>,
+    pub(super) contexts: HashMap<Key, Context>,
+    pub(super) surfaces: HashMap<Key, Surface>,
+    pub(super) syncs: HashMap<Key, Sync>,
+    pub(super) images: HashMap<Key, Image>,
+    pub(super) currents: BTreeMap<u32, Current>,
+    /// Pixels of all surfaces.
+    pub(super) pixels: u64,
+    /// A surface for contexts without one, where the driver wants one.
+    pub(super) stand_in: HashMap<Handle, Handle>,
+}
+
+/// Process and handle in the trace.
+pub type Key = (u32, u64);
+
+/// A display of the trace.
+#[derive(Default)]
+pub struct Display {
+    /// Each eglInitialize needs an eglTerminate of its own.
+    pub is_counted: bool,
+    pub references: u64,
+}
+
+pub struct Context {
+    /// Handle of its display in the trace.
+    pub display: u64,
+    pub real: Handle,
+    /// The driver's; 0 for none.
+    pub config: Handle,
+}
+
+pub struct Surface {
+    pub display: u64,
+    pub real: Handle,
+    pub config: Handle,
+    pub size: (u32, u32),
+    /// Those that the driver was given, without the size.
+    pub attributes: Vec<(i32, i32)>,
+    /// What the survey knows of it.
+    pub facts: Option<usize>,
+    /// Successful swaps.
+    pub swaps: u64,
+    pub window: Option<Window>,
+}
+
+pub struct Sync {
+    pub display: u64,
+    pub real: Handle,
+}
+
+pub struct Image {
+    pub display: u64,
+    pub real: Handle,
+}
+
+/// What is current on a thread.
+#[derive(Clone, Copy)]
+pub struct Current {
+    pub process: u32,
+    /// Handles in the trace.
+    pub context: u64,
+    pub draw: u64,
+    /// The driver's.
+    pub real_context: Handle,
+    pub real_draw: Handle,
+    pub real_read: Handle,
+}
+
+impl Egl {
+    /// A display of this machine that can play the trace, or a sentence that says what it lacks.
+    pub fn open(driver: &Driver, survey: &Survey, window: bool) -> Result<Self, String> {
+        if !survey.uses_egl() {
+            return Ok(Self::default());
+        }
+        let windows = if window { Some(Windows::open()?) } else { None };
+        let real = Real::open(driver, windows.as_ref().map(Windows::display))?;
+        let configs = configs::choose(&real, survey, window)?;
+        if let Some(missing) = contexts::missing(&real, survey, &configs) {
+            return Err(missing);
+        }
+        Ok(Self { real: Some(real), windows, configs, ..Self::default() })
+    }
+
+    /// The context that is current on a played thread: its handle in the trace.
+    pub fn current(&self, thread: u32) -> Option<u64> {
+        self.currents.get(&thread).map(|current| current.context)
+    }
+
+    /// The surface that a played thread draws to: its size.
+    pub fn drawn_size(&self, thread: u32) -> Option<(u32, u32)> {
+        let current = self.currents.get(&thread)?;
+        let surface = self.surfaces.get(&(current.process, current.draw))?;
+        Some(surface.size)
+    }
+
+    /// The driver's image for one of the trace.
+    pub fn image(&self, process: u32, image: u64) -> Option<Handle> {
+        self.images.get(&(process, image)).map(|image| image.real)
+    }
+
+    /// All that was made is destroyed. To be called when no thread plays any more.
+    pub fn close(&mut self) {
+        let Some(real) = self.real.take() else { return };
+        for image in std::mem::take(&mut self.images).into_values() {
+            real.destroy_image(image.real);
+        }
+        for sync in std::mem::take(&mut self.syncs).into_values() {
+            real.destroy_sync(sync.real);
+        }
+        for surface in std::mem::take(&mut self.surfaces).into_values() {
+            real.destroy_surface(surface.real);
+        }
+        for stand_in in std::mem::take(&mut self.stand_in).into_values() {
+            real.destroy_surface(stand_in);
+        }
+        for context in std::mem::take(&mut self.contexts).into_values() {
+            real.destroy_context(context.real);
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! EGL of this machine: the one display that a replay uses, behind functions that are safe to call.
+//!
+//! Handles are numbers that the driver gave out; nothing here takes one from a trace.
+
+use crate::driver::{Driver, function};
+
+/// A handle of the driver; 0 is none.
+pub type Handle = usize;
+
+pub const EGL_FALSE: u32 = 0;
+pub const EGL_ALPHA_SIZE: i32 = 0x3021;
+pub const EGL_BLUE_SIZE: i32 = 0x3022;
+pub const EGL_GREEN_SIZE: i32 = 0x3023;
+pub const EGL_RED_SIZE: i32 = 0x3024;
+pub const EGL_DEPTH_SIZE: i32 = 0x3025;
+pub const EGL_STENCIL_SIZE: i32 = 0x3026;
+pub const EGL_CONFIG_CAVEAT: i32 = 0x3027;
+pub const EGL_NATIVE_VISUAL_ID: i32 = 0x302E;
+pub const EGL_SAMPLES: i32 = 0x3031;
+pub const EGL_SURFACE_TYPE: i32 = 0x3033;
+pub const EGL_NONE: i32 = 0x3038;
+pub const EGL_BIND_TO_TEXTURE_RGB: i32 = 0x3039;
+pub const EGL_BIND_TO_TEXTURE_RGBA: i32 = 0x303A;
+pub const EGL_RENDERABLE_TYPE: i32 = 0x3040;
+pub const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = 0x3339;
+const EGL_EXTENSIONS: i32 = 0x3055;
+pub const EGL_HEIGHT: i32 = 0x3056;
+pub const EGL_WIDTH: i32 = 0x3057;
+
+const EGL_PLATFORM_X11_KHR: u32 = 0x31D5;
+const EGL_PLATFORM_SURFACELESS_MESA: u32 = 0x31DD;
+const EGL_PLATFORM_DEVICE_EXT: u32 = 0x313F;
+
+/// Most configurations that are looked at.
+const CONFIGS_MAX: i32 = 4096;
+
+macro_rules! functions {
+    ($($name:ident = $egl:literal fn($($arg:ty),*) -> $result:ty;)*) => {
+        /// The driver's functions, those that it has.
+        #[derive(Clone, Copy)]
+        struct Functions {
+            $($name: Option<unsafe extern "C" fn($($arg),*) -> $result>,)*
+        }
+
+        impl Functions {
+            fn of(driver: &Driver) -> Self {
+                Self {
+                    // SAFETY: the function's signature by the registry; handles are as wide as
+                    // addresses.
+                    $($name: unsafe { driver.get(const { function($egl) }) }.ok(),)*
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    bind_tex_image = "eglBindTexImage" fn(Handle, Handle, i32) -> u32;
+    client_wait_sync = "eglClientWaitSync" fn(Handle, Handle, i32, u64) -> i32;
+    client_wait_sync_khr = "eglClientWaitSyncKHR" fn(Handle, Handle, i32, u64) -> i32;
+    create_context = "eglCreateContext" fn(Handle, Handle, Handle, *const i32) -> Handle;
+    create_image = "eglCreateImage" fn(Handle, Handle, u32, usize, *const isize) -> Handle;
+    create_image_khr = "eglCreateImageKHR" fn(Handle, Handle, u32, usize, *const i32) -> Handle;
+    create_pbuffer = "eglCreatePbufferSurface" fn(Handle, Handle, *const i32) -> Handle;
+    create_sync = "eglCreateSync" fn(Handle, u32, *const isize) -> Handle;
+    create_sync_khr = "eglCreateSyncKHR" fn(Handle, u32, *const i32) -> Handle;
+    create_window = "eglCreateWindowSurface" fn(Handle, Handle, usize, *const i32) -> Handle;
+    destroy_context = "eglDestroyContext" fn(Handle, Handle) -> u32;
+    destroy_image = "eglDestroyImage" fn(Handle, Handle) -> u32;
+    destroy_image_khr = "eglDestroyImageKHR" fn(Handle, Handle) -> u32;
+    destroy_surface = "eglDestroySurface" fn(Handle, Handle) -> u32;
+    destroy_sync = "eglDestroySync" fn(Handle, Handle) -> u32;
+    destroy_sync_khr = "eglDestroySyncKHR" fn(Handle, Handle) -> u32;
+    flush = "glFlush" fn() -> ();
+    get_config_attrib = "eglGetConfigAttrib" fn(Handle, Handle, i32, *mut i32) -> u32;
+    get_configs = "eglGetConfigs" fn(Handle, *mut Handle, i32, *mut i32) -> u32;
+    get_display = "eglGetDisplay" fn(usize) -> Handle;
+    get_error = "eglGetError" fn() -> i32;
+    get_platform_display = "eglGetPlatformDisplay" fn(u32, usize, *const isize) -> Handle;
+    get_platform_display_ext = "eglGetPlatformDisplayEXT" fn(u32, usize, *const i32) -> Handle;
+    initialize = "eglInitialize" fn(Handle, *mut i32, *mut i32) -> u32;
+    make_current = "eglMakeCurrent" fn(Handle, Handle, Handle, Handle) -> u32;
+    query_devices = "eglQueryDevicesEXT" fn(i32, *mut usize, *mut i32) -> u32;
+    query_string = "eglQueryString" fn(Handle, i32) -> *const core::ffi::c_char;
+    release_tex_image = "eglReleaseTexImage" fn(Handle, Handle, i32) -> u32;
+    release_thread = "eglReleaseThread" fn() -> u32;
+    signal_sync = "eglSignalSyncKHR" fn(Handle, Handle, u32) -> u32;
+    surface_attrib = "eglSurfaceAttrib" fn(Handle, Handle, i32, i32) -> u32;
+    swap_buffers = "eglSwapBuffers" fn(Handle, Handle) -> u32;
+    swap_interval = "eglSwapInterval" fn(Handle, i32) -> u32;
+    wait_client = "eglWaitClient" fn() -> u32;
+    wait_sync = "eglWaitSync" fn(Handle, Handle, i32) -> i32;
+    wait_sync_khr = "eglWaitSyncKHR" fn(Handle, Handle, i32) -> i32;
+}
+
+/// A display of this machine, initialized. It is never terminated: other replays of this process may
+/// have the same.
+#[derive(Clone)]
+pub struct Real {
+    functions: Functions,
+    display: Handle,
+    extensions: String,
+    version: (i32, i32),
+}
+
+/// Calls a function that the driver may lack; the default of its result if it does.
+macro_rules! call {
+    ($self:ident.$name:ident($($arg:expr),*)) => {
+        match $self.functions.$name {
+            // SAFETY: the function's own signature; handles are the driver's, lists end with
+            // EGL_NONE, and outputs have room for what is written.
+            Some(function) => unsafe { function($($arg),*) },
+            None => Default::default(),
+        }
+    };
+}
+
+impl Real {
+    /// A display that needs no window system; or, with the address of an X11 display, one with windows.
+    pub fn open(driver: &Driver, x11: Option<usize>) -> Result<Self, String> {
+        let mut real = Self {
+            functions: Functions::of(driver),
+            display: 0,
+            extensions: String::new(),
+            version: (0, 0),
+        };
+        if real.functions.initialize.is_none() || real.functions.make_current.is_none() {
+            return Err("the driver has no EGL; install one (libegl1, libegl-mesa0)".to_owned());
+        }
+        let client_extensions = real.text(EGL_EXTENSIONS);
+        let platforms = match x11 {
+            Some(display) => vec![(EGL_PLATFORM_X11_KHR, display)],
+            None => real.platforms_without_windows(&client_extensions),
+        };
+        for (platform, native) in platforms {
+            if real.initialize(platform, native) {
+                real.extensions = real.text(EGL_EXTENSIONS);
+                return Ok(real);
+            }
+        }
+        Err(match x11 {
+            Some(_) => "the driver has no display on X11; replay without --window".to_owned(),
+            None => "the driver has no display without a window system (surfaceless, device), \
+                     and none by default"
+                .to_owned(),
+        })
+    }
+
+    fn platforms_without_windows(&self, client_extensions: &str) -> Vec<(u32, usize)> {
+        let has = |name| client_extensions.split(' ').any(|extension| extension == name);
+        let mut platforms = Vec::new();
+        if has("EGL_MESA_platform_surfaceless") {
+            platforms.push((EGL_PLATFORM_SURFACELESS_MESA, 0));
+        }
+        if has("EGL_EXT_platform_device") {
+            let (mut devices, mut count) = ([0; 16], 0);
+            call!(self.query_devices(devices.len() as i32, devices.as_mut_ptr(), &raw mut count));
+            let devices = devices.iter().take(usize::try_from(count).unwrap_or(0));
+            platforms.extend(devices.map(|device| (EGL_PLATFORM_DEVICE_EXT, *device)));
+        }
+        platforms.push((0, 0));
+        platforms
+    }
+
+    /// The display of a platform, or of none in particular.
+    fn initialize(&mut self, platform: u32, native: usize) -> bool {
+        let (wide, narrow) = ([EGL_NONE as isize], [EGL_NONE]);
+        self.display = match platform {
+            0 => call!(self.get_display(native)),
+            _ => call!(self.get_platform_display(platform, native, wide.as_ptr())),
+        };
+        if self.display == 0 && platform != 0 {
+            self.display = call!(self.get_platform_display_ext(platform, native, narrow.as_ptr()));
+        }
+        let (mut major, mut minor) = (0, 0);
+        let initialized = self.display != 0
+            && call!(self.initialize(self.display, &raw mut major, &raw mut minor)) != EGL_FALSE;
+        self.version = (major, minor);
+        initialized
+    }
+
+    fn text(&self, name: i32) -> String {
+        let Some(query) = self.functions.query_string else { return String::new() };
+        // SAFETY: the function's own signature, with a display of the driver or none.
+        let text = unsafe { query(self.display, name) };
+        if text.is_null() {
+            return String::new();
+        }
+        // SAFETY: not null; drivers give text that ends with zero and stays.
+        unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
+
+    pub fn has_extension(&self, name: &str) -> bool {
+        self.extensions.split(' ').any(|extension| extension == name)
+    }
+
+    /// Whether contexts may be asked for by major and minor version.
+    pub fn has_minor_versions(&self) -> bool {
+        self.version >= (1, 5) || self.has_extension("EGL_KHR_create_context")
+    }
+
+    pub fn configs(&self) -> Vec<Handle> {
+        let mut configs = vec![0; CONFIGS_MAX as usize];
+        let mut count = 0;
+        call!(self.get_configs(self.display, configs.as_mut_ptr(), CONFIGS_MAX, &raw mut count));
+        configs.truncate(usize::try_from(count).unwrap_or(0));
+        configs
+    }
+
+    pub fn config_attribute(&self, config: Handle, attribute: i32) -> Option<i32> {
+        let mut value = 0;
+        let done = call!(self.get_config_attrib(self.display, config, attribute, &raw mut value));
+        (done != EGL_FALSE).then_some(value)
+    }
+
+    /// `attributes`: pairs, without an end.
+    pub fn create_pbuffer(&self, config: Handle, attributes: &[(i32, i32)]) -> Option<Handle> {
+        let list = ended(attributes);
+        some(call!(self.create_pbuffer(self.display, config, list.as_ptr())))
+    }
+
+    /// A surface of an X11 window.
+    pub fn create_window(
+        &self,
+        config: Handle,
+        window: usize,
+        attributes: &[(i32, i32)],
+    ) -> Option<Handle> {
+        let list = ended(attributes);
+        some(call!(self.create_window(self.display, config, window, list.as_ptr())))
+    }
+
+    pub fn destroy_surface(&self, surface: Handle) {
+        call!(self.destroy_surface(self.display, surface));
+    }
+
+    pub fn set_surface_attribute(&self, surface: Handle, attribute: i32, value: i32) -> bool {
+        call!(self.surface_attrib(self.display, surface, attribute, value)) != EGL_FALSE
+    }
+
+    pub fn bind_tex_image(&self, surface: Handle, buffer: i32) -> bool {
+        call!(self.bind_tex_image(self.display, surface, buffer)) != EGL_FALSE
+    }
+
+    pub fn release_tex_image(&self, surface: Handle, buffer: i32) -> bool {
+        call!(self.release_tex_image(self.display, surface, buffer)) != EGL_FALSE
+    }
+
+    /// Config and share may be 0.
+    pub fn create_context(
+        &self,
+        config: Handle,
+        share: Handle,
+        attributes: &[(i32, i32)],
+    ) -> Option<Handle> {
+        let list = ended(attributes);
+        some(call!(self.create_context(self.display, config, share, list.as_ptr())))
+    }
+
+    pub fn destroy_context(&self, context: Handle) {
+        call!(self.destroy_context(self.display, context));
+    }
+
+    /// On the calling thread; 0, 0, 0 releases.
+    pub fn make_current(&self, draw: Handle, read: Handle, context: Handle) -> bool {
+        call!(self.make_current(self.display, draw, read, context)) != EGL_FALSE
+    }
+
+    pub fn release_thread(&self) {
+        call!(self.release_thread());
+    }
+
+    pub fn swap(&self, surface: Handle) -> bool {
+        call!(self.swap_buffers(self.display, surface)) != EGL_FALSE
+    }
+
+    pub fn set_swap_interval(&self, interval: i32) {
+        call!(self.swap_interval(self.display, interval));
+    }
+
+    /// Has the driver begin what the thread's context has queued.
+    pub fn flush(&self) {
+        call!(self.flush());
+    }
+
+    pub fn wait_client(&self) -> bool {
+        call!(self.wait_client()) != EGL_FALSE
+    }
+
+    pub fn create_sync(&self, kind: u32) -> Option<Handle> {
+        let (wide, narrow) = ([EGL_NONE as isize], [EGL_NONE]);
+        some(call!(self.create_sync_khr(self.display, kind, narrow.as_ptr())))
+            .or_else(|| some(call!(self.create_sync(self.display, kind, wide.as_ptr()))))
+    }
+
+    pub fn destroy_sync(&self, sync: Handle) {
+        match self.functions.destroy_sync_khr {
+            Some(_) => call!(self.destroy_sync_khr(self.display, sync)),
+            None => call!(self.destroy_sync(self.display, sync)),
+        };
+    }
+
+    /// What the wait came to, 0 for an error.
+    pub fn client_wait_sync(&self, sync: Handle, flags: i32, timeout_ns: u64) -> i32 {
+        match self.functions.client_wait_sync_khr {
+            Some(_) => call!(self.client_wait_sync_khr(self.display, sync, flags, timeout_ns)),
+            None => call!(self.client_wait_sync(self.display, sync, flags, timeout_ns)),
+        }
+    }
+
+    pub fn wait_sync(&self, sync: Handle) -> bool {
+        let done = match self.functions.wait_sync_khr {
+            Some(_) => call!(self.wait_sync_khr(self.display, sync, 0)),
+            None => call!(self.wait_sync(self.display, sync, 0)),
+        };
+        done != 0
+    }
+
+    pub fn signal_sync(&self, sync: Handle, mode: u32) -> bool {
+        call!(self.signal_sync(self.display, sync, mode)) != EGL_FALSE
+    }
+
+    /// `buffer` is the name of an object of `context`.
+    pub fn create_image(
+        &self,
+        context: Handle,
+        target: u32,
+        buffer: u32,
+        attributes: &[(i32, i32)],
+    ) -> Option<Handle> {
+        let narrow = ended(attributes);
+        let wide: Vec<isize> = narrow.iter().map(|word| *word as isize).collect();
+        let (display, buffer) = (self.display, buffer as usize);
+        some(call!(self.create_image_khr(display, context, target, buffer, narrow.as_ptr())))
+            .or_else(|| {
+                some(call!(self.create_image(display, context, target, buffer, wide.as_ptr())))
+            })
+    }
+
+    pub fn destroy_image(&self, image: Handle) {
+        match self.functions.destroy_image_khr {
+            Some(_) => call!(self.destroy_image_khr(self.display, image)),
+            None => call!(self.destroy_image(self.display, image)),
+        };
+    }
+
+    /// The thread's last error, as a word for sentences.
+    pub fn error(&self) -> String {
+        let error = call!(self.get_error());
+        const NAMES: [&str; 15] = [
+            "EGL_SUCCESS",
+            "EGL_NOT_INITIALIZED",
+            "EGL_BAD_ACCESS",
+            "EGL_BAD_ALLOC",
+            "EGL_BAD_ATTRIBUTE",
+            "EGL_BAD_CONFIG",
+            "EGL_BAD_CONTEXT",
+            "EGL_BAD_CURRENT_SURFACE",
+            "EGL_BAD_DISPLAY",
+            "EGL_BAD_MATCH",
+            "EGL_BAD_NATIVE_PIXMAP",
+            "EGL_BAD_NATIVE_WINDOW",
+            "EGL_BAD_PARAMETER",
+            "EGL_BAD_SURFACE",
+            "EGL_CONTEXT_LOST",
+        ];
+        let at = usize::try_from(error - 0x3000).ok();
+        at.and_then(|at| NAMES.get(at)).map_or_else(|| format!("{error:#x}"), |&it| it.to_owned())
+    }
+}
+
+/// A list with its end.
+fn ended(attributes: &[(i32, i32)]) -> Vec<i32> {
+    let pairs = attributes.iter().flat_map(|(name, value)| [*name, *value]);
+    pairs.chain([EGL_NONE]).collect()
+}
+
+fn some(handle: Handle) -> Option<Handle> {
+    (handle != 0).then_some(handle)
+}

@@ -1,0 +1,231 @@
+//! Surfaces: pbuffers, for windows and pixmaps too, unless windows are asked for.
+
+use crate::call::{Call, Outcome, Skip};
+
+use super::objects::{Egl, Key, OBJECTS_MAX, PIXELS_MAX, Surface};
+use super::real::{EGL_HEIGHT, EGL_WIDTH, Handle, Real};
+use super::windows::Window;
+use super::{attributes_of, only, succeeded};
+
+const EGL_MIPMAP_TEXTURE: i32 = 0x3082;
+const EGL_TEXTURE_FORMAT: i32 = 0x3080;
+const EGL_TEXTURE_TARGET: i32 = 0x3081;
+const EGL_MIPMAP_LEVEL: i32 = 0x3083;
+const EGL_MULTISAMPLE_RESOLVE: i32 = 0x3099;
+const EGL_GL_COLORSPACE: i32 = 0x309D;
+
+/// Attributes of any surface that the driver is told.
+const OF_ANY: [i32; 1] = [EGL_GL_COLORSPACE];
+/// Those of a pbuffer, without its size.
+const OF_PBUFFERS: [i32; 4] =
+    [EGL_GL_COLORSPACE, EGL_MIPMAP_TEXTURE, EGL_TEXTURE_FORMAT, EGL_TEXTURE_TARGET];
+
+/// Longest side of a surface.
+const SIDE_MAX: u32 = 16384;
+/// Size of a surface that the trace tells nothing of.
+const SIZE_UNKNOWN: (u32, u32) = (256, 256);
+
+/// eglCreateWindowSurface, eglCreatePlatformWindowSurfaceEXT.
+pub fn create_window(call: &mut Call<'_, '_>) -> Outcome {
+    let attributes = only(&attributes_of(call, 3, 4), &OF_ANY);
+    create(call, attributes, Sort::Window)
+}
+
+/// eglCreatePlatformWindowSurface.
+pub fn create_window_wide(call: &mut Call<'_, '_>) -> Outcome {
+    let attributes = only(&attributes_of(call, 3, 8), &OF_ANY);
+    create(call, attributes, Sort::Window)
+}
+
+/// eglCreatePixmapSurface and the like: nobody sees what is drawn there but the program.
+pub fn create_pixmap(call: &mut Call<'_, '_>) -> Outcome {
+    let attributes = only(&attributes_of(call, 3, 4), &OF_ANY);
+    create(call, attributes, Sort::Pbuffer)
+}
+
+/// eglCreatePlatformPixmapSurface.
+pub fn create_pixmap_wide(call: &mut Call<'_, '_>) -> Outcome {
+    let attributes = only(&attributes_of(call, 3, 8), &OF_ANY);
+    create(call, attributes, Sort::Pbuffer)
+}
+
+/// eglCreatePbufferSurface.
+pub fn create_pbuffer(call: &mut Call<'_, '_>) -> Outcome {
+    let attributes = only(&attributes_of(call, 2, 4), &OF_PBUFFERS);
+    create(call, attributes, Sort::Pbuffer)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Window,
+    Pbuffer,
+}
+
+fn create(call: &mut Call<'_, '_>, attributes: Vec<(i32, i32)>, sort: Sort) -> Outcome {
+    let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
+    let (process, display, config) = (call.command.process, call.u64(0), call.u64(1));
+    let facts = call.command.seq.and_then(|seq| call.parts.survey.surface(seq));
+    let size = facts.and_then(|facts| call.parts.survey.surfaces[facts].size(0));
+    let size = checked(size.unwrap_or(SIZE_UNKNOWN))?;
+    let egl = &mut call.parts.egl;
+    egl.destroy_surface((process, handle));
+    if egl.surfaces.len() >= OBJECTS_MAX || egl.pixels + pixels(size) > PIXELS_MAX {
+        return Err("the trace has more or larger surfaces than replay takes".into());
+    }
+    let real = egl.real.as_ref().ok_or("there is no display")?;
+    let config = egl.configs.find((process, config));
+    let window = match (&egl.windows, sort) {
+        (Some(windows), Sort::Window) => Some(windows.create(real, config, size)?),
+        _ => None,
+    };
+    let made = make(real, config, size, &attributes, window.as_ref())?;
+    let surface =
+        Surface { display, real: made, config, size, attributes, facts, swaps: 0, window };
+    egl.pixels += pixels(size);
+    egl.surfaces.insert((process, handle), surface);
+    Ok(())
+}
+
+fn checked(size: (u32, u32)) -> Result<(u32, u32), Skip> {
+    match (1..=SIDE_MAX).contains(&size.0) && (1..=SIDE_MAX).contains(&size.1) {
+        true => Ok(size),
+        false => Err(format!("a surface of {} by {} is not possible here", size.0, size.1).into()),
+    }
+}
+
+fn pixels(size: (u32, u32)) -> u64 {
+    u64::from(size.0) * u64::from(size.1)
+}
+
+/// A surface of the driver.
+fn make(
+    real: &Real,
+    config: Handle,
+    size: (u32, u32),
+    attributes: &[(i32, i32)],
+    window: Option<&Window>,
+) -> Result<Handle, Skip> {
+    if let Some(window) = window {
+        let made = real.create_window(config, window.id(), attributes);
+        return made.ok_or_else(|| {
+            format!("the driver made no surface of a window: {}", real.error()).into()
+        });
+    }
+    let mut all = vec![(EGL_WIDTH, size.0 as i32), (EGL_HEIGHT, size.1 as i32)];
+    all.extend_from_slice(attributes);
+    let made = real.create_pbuffer(config, &all);
+    made.ok_or_else(|| {
+        format!("the driver made no pbuffer of {} by {}: {}", size.0, size.1, real.error()).into()
+    })
+}
+
+/// eglDestroySurface: the driver keeps it while it is current.
+pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
+    let key = (call.command.process, call.u64(1));
+    if succeeded(call) {
+        call.parts.egl.destroy_surface(key);
+    }
+    Ok(())
+}
+
+/// eglSurfaceAttrib.
+pub fn set_attribute(call: &mut Call<'_, '_>) -> Outcome {
+    let (attribute, value) = (call.i32(2), call.i32(3));
+    if !succeeded(call) || ![EGL_MIPMAP_LEVEL, EGL_MULTISAMPLE_RESOLVE].contains(&attribute) {
+        return Ok(());
+    }
+    let (real, surface) = found(call, 1)?;
+    match real.set_surface_attribute(surface, attribute, value) {
+        true => Ok(()),
+        false => Err(format!("the driver refused: {}", real.error()).into()),
+    }
+}
+
+/// eglBindTexImage.
+pub fn bind_tex_image(call: &mut Call<'_, '_>) -> Outcome {
+    if !succeeded(call) {
+        return Ok(());
+    }
+    let (real, surface) = found(call, 1)?;
+    match real.bind_tex_image(surface, call.i32(2)) {
+        true => Ok(()),
+        false => Err(format!("the driver refused: {}", real.error()).into()),
+    }
+}
+
+/// eglReleaseTexImage.
+pub fn release_tex_image(call: &mut Call<'_, '_>) -> Outcome {
+    if !succeeded(call) {
+        return Ok(());
+    }
+    let (real, surface) = found(call, 1)?;
+    match real.release_tex_image(surface, call.i32(2)) {
+        true => Ok(()),
+        false => Err(format!("the driver refused: {}", real.error()).into()),
+    }
+}
+
+fn found<'a>(call: &'a Call<'_, '_>, index: usize) -> Result<(&'a Real, Handle), Skip> {
+    let egl = &call.parts.egl;
+    let surface = egl.surfaces.get(&(call.command.process, call.u64(index)));
+    let surface = surface.ok_or("its surface is not known")?;
+    Ok((egl.real.as_ref().ok_or("there is no display")?, surface.real))
+}
+
+impl Egl {
+    /// The surface loses its name; the driver keeps it while it is current.
+    pub(super) fn destroy_surface(&mut self, key: Key) {
+        let (Some(surface), Some(real)) = (self.surfaces.remove(&key), &self.real) else { return };
+        self.pixels -= pixels(surface.size);
+        real.destroy_surface(surface.real);
+        if let (Some(window), Some(windows)) = (surface.window, &self.windows) {
+            windows.destroy(&window);
+        }
+    }
+
+    /// A surface gets another size. It is current on `thread`, the one that calls, or nowhere.
+    pub(super) fn resize(&mut self, key: Key, size: (u32, u32), thread: u32) -> Outcome {
+        let size = checked(size)?;
+        let (Some(surface), Some(real)) = (self.surfaces.get_mut(&key), &self.real) else {
+            return Ok(());
+        };
+        if surface.size == size {
+            return Ok(());
+        }
+        if self.pixels - pixels(surface.size) + pixels(size) > PIXELS_MAX {
+            return Err("the trace has larger surfaces than replay takes".into());
+        }
+        if let (Some(window), Some(windows)) = (&surface.window, &self.windows) {
+            windows.resize(window, size);
+        } else {
+            let made = make(real, surface.config, size, &surface.attributes, None)?;
+            let old = std::mem::replace(&mut surface.real, made);
+            if let Some(current) = self.currents.get_mut(&thread) {
+                let instead = |handle| if handle == old { made } else { handle };
+                let (draw, read) = (instead(current.real_draw), instead(current.real_read));
+                if (draw, read) != (current.real_draw, current.real_read)
+                    && real.make_current(draw, read, current.real_context)
+                {
+                    (current.real_draw, current.real_read) = (draw, read);
+                }
+            }
+            real.destroy_surface(old);
+        }
+        self.pixels = self.pixels - pixels(surface.size) + pixels(size);
+        surface.size = size;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surface_without_area_or_of_any_size_is_refused() {
+        assert!(checked((1, SIDE_MAX)).is_ok());
+        for size in [(0, 1), (1, 0), (SIDE_MAX + 1, 1), (1, u32::MAX)] {
+            assert!(checked(size).is_err(), "{size:?}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Swaps: the end of a frame, of which the images are taken just before.
+
+use crate::call::{Call, Outcome};
+use crate::images;
+
+use super::succeeded;
+
+/// eglSwapBuffers and those with damage.
+pub fn swap(call: &mut Call<'_, '_>) -> Outcome {
+    let key = (call.command.process, call.u64(1));
+    if !succeeded(call) {
+        return Ok(());
+    }
+    images::before_swap(call);
+    let egl = &mut call.parts.egl;
+    let real = egl.real.as_ref().ok_or("there is no display")?;
+    let surface = egl.surfaces.get_mut(&key).ok_or("its surface is not known")?;
+    surface.swaps += 1;
+    if surface.window.is_none() {
+        // A pbuffer has nothing to show; what a swap begins is begun.
+        real.flush();
+    } else if !real.swap(surface.real) {
+        return Err(format!("the driver refused: {}", real.error()).into());
+    }
+    let (facts, swaps) = (surface.facts, surface.swaps);
+    let size = facts.and_then(|facts| call.parts.survey.surfaces.get(facts)?.size(swaps));
+    match size {
+        Some(size) => egl.resize(key, size, call.command.thread),
+        None => Ok(()),
+    }
+}
+
+/// eglPostSubBufferNV, eglCopyBuffers and the like: a pbuffer shows nothing, a window all of it.
+pub fn show(call: &mut Call<'_, '_>) -> Outcome {
+    let key = (call.command.process, call.u64(1));
+    if !succeeded(call) {
+        return Ok(());
+    }
+    let egl = &call.parts.egl;
+    if let Some(real) = &egl.real
+        && egl.surfaces.contains_key(&key)
+    {
+        real.flush();
+    }
+    Ok(())
+}
+
+/// eglWaitClient, eglWaitGL.
+pub fn wait_client(call: &mut Call<'_, '_>) -> Outcome {
+    if succeeded(call)
+        && let Some(real) = &call.parts.egl.real
+        && call.parts.egl.current(call.command.thread).is_some()
+    {
+        real.wait_client();
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Sync objects. A wait that was over in the recording is waited for here, up to ten seconds.
+
+use crate::call::{Call, Outcome, Skip};
+
+use super::objects::{OBJECTS_MAX, Sync};
+use super::real::{Handle, Real};
+use super::succeeded;
+
+const EGL_SYNC_FENCE: u32 = 0x30F9;
+const EGL_SYNC_REUSABLE_KHR: u32 = 0x30FA;
+const EGL_SYNC_NATIVE_FENCE_ANDROID: u32 = 0x3144;
+const EGL_SYNC_FLUSH_COMMANDS_BIT: i32 = 1;
+const EGL_SYNC_STATUS: i32 = 0x30F1;
+const EGL_SIGNALED: i32 = 0x30F2;
+const EGL_CONDITION_SATISFIED: i32 = 0x30F6;
+
+/// What is waited for one sync at most.
+const WAIT_NS: u64 = 10_000_000_000;
+
+/// eglCreateSync, eglCreateSyncKHR.
+pub fn create(call: &mut Call<'_, '_>) -> Outcome {
+    let kind = match call.u32(1) {
+        // Its descriptor is not ours to have.
+        EGL_SYNC_FENCE | EGL_SYNC_NATIVE_FENCE_ANDROID => EGL_SYNC_FENCE,
+        EGL_SYNC_REUSABLE_KHR => EGL_SYNC_REUSABLE_KHR,
+        kind => return refuse(call, kind),
+    };
+    make(call, kind)
+}
+
+/// eglCreateFenceSyncNV.
+pub fn create_fence(call: &mut Call<'_, '_>) -> Outcome {
+    make(call, EGL_SYNC_FENCE)
+}
+
+fn refuse(call: &Call<'_, '_>, kind: u32) -> Outcome {
+    match succeeded(call) {
+        true => Err(format!("syncs of kind {kind:#x} are not played").into()),
+        false => Ok(()),
+    }
+}
+
+fn make(call: &mut Call<'_, '_>, kind: u32) -> Outcome {
+    let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
+    let key = (call.command.process, handle);
+    let display = call.u64(0);
+    let egl = &mut call.parts.egl;
+    let real = egl.real.as_ref().ok_or("there is no display")?;
+    if let Some(old) = egl.syncs.remove(&key) {
+        real.destroy_sync(old.real);
+    }
+    if egl.syncs.len() >= OBJECTS_MAX {
+        return Err("the trace has more syncs than replay takes".into());
+    }
+    let made = real.create_sync(kind);
+    let made = made.ok_or_else(|| format!("the driver made no sync: {}", real.error()))?;
+    egl.syncs.insert(key, Sync { display, real: made });
+    Ok(())
+}
+
+/// eglDestroySync.
+pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
+    end(call, 1)
+}
+
+/// eglDestroySyncNV, which has no display.
+pub fn destroy_nv(call: &mut Call<'_, '_>) -> Outcome {
+    end(call, 0)
+}
+
+fn end(call: &mut Call<'_, '_>, index: usize) -> Outcome {
+    let key = (call.command.process, call.u64(index));
+    if succeeded(call)
+        && let Some(sync) = call.parts.egl.syncs.remove(&key)
+        && let Some(real) = &call.parts.egl.real
+    {
+        real.destroy_sync(sync.real);
+    }
+    Ok(())
+}
+
+/// eglClientWaitSync: one that was in vain is not waited for.
+pub fn client_wait(call: &mut Call<'_, '_>) -> Outcome {
+    if call.recorded_result() != Some(EGL_CONDITION_SATISFIED as u64) {
+        return Ok(());
+    }
+    wait_for(call, 1)
+}
+
+/// eglClientWaitSyncNV.
+pub fn client_wait_nv(call: &mut Call<'_, '_>) -> Outcome {
+    if call.recorded_result() != Some(EGL_CONDITION_SATISFIED as u64) {
+        return Ok(());
+    }
+    wait_for(call, 0)
+}
+
+/// eglGetSyncAttrib: a program that was told that a sync is signalled goes on as if it had waited.
+pub fn ask(call: &mut Call<'_, '_>) -> Outcome {
+    let value = call.observed(3);
+    let value = value.as_deref().and_then(|value| value.first_chunk());
+    let value = value.map(|value| i32::from_le_bytes(*value));
+    match call.i32(2) == EGL_SYNC_STATUS && succeeded(call) && value == Some(EGL_SIGNALED) {
+        true => wait_for(call, 1),
+        false => Ok(()),
+    }
+}
+
+fn wait_for(call: &mut Call<'_, '_>, index: usize) -> Outcome {
+    let has_context = call.parts.egl.current(call.command.thread).is_some();
+    let flags = if has_context { EGL_SYNC_FLUSH_COMMANDS_BIT } else { 0 };
+    let (real, sync) = found(call, index)?;
+    match real.client_wait_sync(sync, flags, WAIT_NS) {
+        EGL_CONDITION_SATISFIED => Ok(()),
+        0 => Err(format!("the driver refused: {}", real.error()).into()),
+        _ => Err("the sync was not signalled within ten seconds".into()),
+    }
+}
+
+/// eglWaitSync.
+pub fn wait(call: &mut Call<'_, '_>) -> Outcome {
+    if !succeeded(call) {
+        return Ok(());
+    }
+    let (real, sync) = found(call, 1)?;
+    match real.wait_sync(sync) {
+        true => Ok(()),
+        false => Err(format!("the driver refused: {}", real.error()).into()),
+    }
+}
+
+/// eglSignalSyncKHR.
+pub fn signal(call: &mut Call<'_, '_>) -> Outcome {
+    if !succeeded(call) {
+        return Ok(());
+    }
+    let (real, sync) = found(call, 1)?;
+    match real.signal_sync(sync, call.u32(2)) {
+        true => Ok(()),
+        false => Err(format!("the driver refused: {}", real.error()).into()),
+    }
+}
+
+fn found<'a>(call: &'a Call<'_, '_>, index: usize) -> Result<(&'a Real, Handle), Skip> {
+    let egl = &call.parts.egl;
+    let sync = egl.syncs.get(&(call.command.process, call.u64(index)));
+    let sync = sync.ok_or("its sync is not known")?;
+    Ok((egl.real.as_ref().ok_or("there is no display")?, sync.real))
+}
