@@ -104,6 +104,8 @@ pub enum Effect {
 pub struct Hook {
     pub enter_flags: bool,
     pub leave_flags: bool,
+    /// It looks at something before the command is recorded.
+    pub before: bool,
 }
 
 /// What the state mutator does at a command, as far as the shim has it.

@@ -136,9 +136,11 @@ impl Resolver<'_> {
                 typed::Effect::Leave => Effect::Leave,
                 typed::Effect::Recorded => Effect::Recorded,
             },
-            hook: command
-                .hook
-                .map(|hook| Hook { enter_flags: hook.enter_flags, leave_flags: hook.leave_flags }),
+            hook: command.hook.map(|typed::Hook { enter_flags, leave_flags, before }| Hook {
+                enter_flags,
+                leave_flags,
+                before,
+            }),
             state: parts::state(command),
             consumes: command.consumes,
             exported,

@@ -2,7 +2,7 @@
 //!
 //! Checks what a value may be, never whether it fits the machine or the daemon.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -68,6 +68,14 @@ pub struct Limits {
     /// How long a thread waits for a daemon that takes nothing before it leaves the capture
     #[arg(long, value_name = "MS", default_value_t = control::STALL_MS_DEFAULT)]
     pub stall_ms: u64,
+
+    /// Read back every Nth frame just before it is shown, and keep its hash for `replay --verify`
+    #[arg(long, value_name = "N", value_parser = every_nth)]
+    pub observe_frames: Option<NonZeroU32>,
+
+    /// Keep the pixels of observed frames, too, and not only their hash
+    #[arg(long, requires = "observe_frames")]
+    pub frame_pixels: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -89,6 +97,8 @@ impl Limits {
                 Overflow::Drop => control::Overflow::Drop,
             },
             stall_ms: self.stall_ms,
+            observe_frames: self.observe_frames.map(NonZeroU32::get),
+            frame_pixels: self.frame_pixels,
             command: Vec::new(),
         }
     }
@@ -128,6 +138,10 @@ fn whole_frames(text: &str) -> Result<NonZeroU64, String> {
         "a capture of 0 frames records nothing; leave --frames out to record until the program ends"
             .into()
     })
+}
+
+fn every_nth(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| "every Nth frame, where N is 1 or more, is expected".to_string())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

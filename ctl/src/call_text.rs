@@ -45,6 +45,12 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
             write_memory(Some(range.address), range.observation, out)?;
         }
     }
+    if let Some(frame) = command.observed_frame {
+        let digits = frame.name.to_string();
+        let kept = if frame.has_pixels() { "blob" } else { "hash" };
+        let digits = digits.get(..NAME_DIGITS).unwrap_or(&digits);
+        write!(out, "  shows <{} x {} pixels, {kept} {digits}>", frame.width, frame.height)?;
+    }
     writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
 }
 

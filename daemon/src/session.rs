@@ -169,6 +169,8 @@ impl Session {
             seconds: request.seconds,
             overflow: request.overflow,
             stall_ms: request.stall_ms,
+            observe_frames: request.observe_frames,
+            frame_pixels: request.frame_pixels,
             command: request.command,
             level: self.level,
             ring_bytes: self.layout.ring_bytes(),
@@ -416,6 +418,9 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
             bad(format!("a capture cannot last {seconds} seconds"))
         }
         (_, Some(0)) => bad("a capture of 0 frames is none".to_owned()),
+        _ if request.observe_frames == Some(0) => {
+            bad("every 0th frame is none, leave it out to observe no frames".to_owned())
+        }
         _ => Ok(()),
     }
 }

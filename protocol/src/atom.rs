@@ -30,6 +30,9 @@ pub const BLOB: u16 = 0xFF06;
 /// Shim: what the driver said of a context, behind the [`CONTEXT`] that names it. `context u64,
 /// major u16, minor u16, numbers u16, extensions_len u16, numbers [i32], extensions`.
 pub const LIMITS: u16 = 0xFF07;
+/// Shim: what a surface held just before a swap, ahead of the swap's own record. `surface u64,
+/// frame u64, width u32, height u32, kind u32, pad u32, name [u8; 16]`.
+pub const FRAME: u16 = 0xFF08;
 
 /// Daemon: first record of a block. `number u64, first_seq u64, start_ns u64`.
 pub const BLOCK: u16 = 0xFF10;
@@ -62,6 +65,14 @@ pub const fn observation_word(kind: u8, size: u64) -> u64 {
 /// The same for a range of parameter `param`, where 255 is no parameter.
 pub const fn range_word(kind: u8, param: u8, size: u64) -> u64 {
     observation_word(kind, size) | (param.wrapping_add(1) as u64) << 48
+}
+
+/// What a [`FRAME`] has of the pixels.
+pub mod frame_kind {
+    /// The name alone.
+    pub const HASH: u32 = 1;
+    /// They are a blob of that name.
+    pub const BLOB: u32 = 2;
 }
 
 /// Why commands were not recorded: 1 to 3 in [`GAP`], the others in a footer only.

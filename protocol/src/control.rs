@@ -181,6 +181,10 @@ pub struct StartRequest {
     pub overflow: Overflow,
     /// See [`STALL_MS_DEFAULT`].
     pub stall_ms: u64,
+    /// Of every so many frames the first is read back before it is shown; none without.
+    pub observe_frames: Option<u32>,
+    /// Their pixels are kept, and not only the hash.
+    pub frame_pixels: bool,
     /// The command line that led to the capture; for the trace's header.
     pub command: Vec<String>,
 }
@@ -194,6 +198,8 @@ impl Default for StartRequest {
             seconds: None,
             overflow: Overflow::Wait,
             stall_ms: STALL_MS_DEFAULT,
+            observe_frames: None,
+            frame_pixels: false,
             command: Vec::new(),
         }
     }

@@ -8,6 +8,7 @@
 //! ModePage     0  generation u64     odd while the rest changes   MODE
 //!              8  mode u32           16  frames u64       32  stall_ns u64
 //!             12  overflow u32       24  skip_frames u64  40  blob_epoch u32
+//!                                    48  observe_pixels u32  44  observe_frames u32
 //!             64  drain_sleeping u32                      72  go u32  futex of the shim
 //! ```
 //!
@@ -118,6 +119,10 @@ pub struct ModeSettings {
     pub skip_frames: u64,
     /// Longest wait for a daemon that releases nothing, in nanoseconds.
     pub stall_ns: u64,
+    /// Of every so many frames the first is observed; 0 for none.
+    pub observe_frames: u32,
+    /// Their pixels are kept, and not only the hash.
+    pub observe_pixels: bool,
 }
 
 impl Default for ModeSettings {
@@ -128,6 +133,8 @@ impl Default for ModeSettings {
             frames: 0,
             skip_frames: 0,
             stall_ns: STALL_NS_DEFAULT,
+            observe_frames: 0,
+            observe_pixels: false,
         }
     }
 }
@@ -142,7 +149,9 @@ pub struct ModePage {
     skip_frames: AtomicU64,
     stall_ns: AtomicU64,
     blob_epoch: AtomicU32,
-    line_0: [u32; 5],
+    observe_frames: AtomicU32,
+    observe_pixels: AtomicU32,
+    line_0: [u32; 3],
     drain_sleeping: AtomicU32,
     line_1: u32,
     go: AtomicU32,
@@ -171,6 +180,8 @@ impl ModePage {
             frames: self.frames.load(Ordering::Relaxed),
             skip_frames: self.skip_frames.load(Ordering::Relaxed),
             stall_ns: self.stall_ns.load(Ordering::Relaxed),
+            observe_frames: self.observe_frames.load(Ordering::Relaxed),
+            observe_pixels: self.observe_pixels.load(Ordering::Relaxed) != 0,
         };
         // MODE: pairs with the fence in ModePage::publish.
         fence(Ordering::Acquire);
@@ -222,6 +233,8 @@ impl ModePage {
         self.frames.store(settings.frames, Ordering::Relaxed);
         self.skip_frames.store(settings.skip_frames, Ordering::Relaxed);
         self.stall_ns.store(settings.stall_ns, Ordering::Relaxed);
+        self.observe_frames.store(settings.observe_frames, Ordering::Relaxed);
+        self.observe_pixels.store(u32::from(settings.observe_pixels), Ordering::Relaxed);
         let generation = changing.wrapping_add(1);
         // MODE: pairs with the acquire in ModePage::generation.
         self.generation.store(generation, Ordering::Release);
@@ -376,7 +389,9 @@ impl ModePage {
             skip_frames: AtomicU64::new(0),
             stall_ns: AtomicU64::new(0),
             blob_epoch: AtomicU32::new(0),
-            line_0: [0; 5],
+            observe_frames: AtomicU32::new(0),
+            observe_pixels: AtomicU32::new(0),
+            line_0: [0; 3],
             drain_sleeping: AtomicU32::new(0),
             line_1: 0,
             go: AtomicU32::new(0),
@@ -401,6 +416,8 @@ const _: () = {
     assert!(offset_of!(ModePage, skip_frames) == 24);
     assert!(offset_of!(ModePage, stall_ns) == 32);
     assert!(offset_of!(ModePage, blob_epoch) == 40);
+    assert!(offset_of!(ModePage, observe_frames) == 44);
+    assert!(offset_of!(ModePage, observe_pixels) == 48);
     assert!(offset_of!(ModePage, drain_sleeping) == 64);
     assert!(offset_of!(ModePage, go) == 72);
     assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);

@@ -169,6 +169,8 @@ fn settings_are_of_one_moment() {
             frames: value,
             skip_frames: value,
             stall_ns: value,
+            observe_frames: value as u32,
+            observe_pixels: false,
         };
         let turnstile = Arc::new(Turnstile::default());
         let writer = {

@@ -52,6 +52,8 @@ fn settings_reach_the_reader_with_their_generation() {
         frames: 100,
         skip_frames: 3,
         stall_ns: 5,
+        observe_frames: 7,
+        observe_pixels: true,
     };
     let generation = writer.set(settings);
     assert!(generation > idle);

@@ -161,7 +161,7 @@ impl<S: Source> Pieces<'_, S> {
 }
 
 /// The first 16 bytes of a blob's hash.
-fn name_words(hash: &blake3::Hash) -> Name {
+pub fn name_words(hash: &blake3::Hash) -> Name {
     let [low, high, ..] = hash.as_bytes().as_chunks::<8>().0 else { return [0; 2] };
     [u64::from_le_bytes(*low), u64::from_le_bytes(*high)]
 }

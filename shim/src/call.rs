@@ -48,6 +48,11 @@ impl Call {
         Some(Call { thread, id })
     }
 
+    /// The thread, for what has to be in its ring ahead of the enter record.
+    pub fn thread(&mut self) -> &mut Thread {
+        self.thread
+    }
+
     /// Room for an enter record without observations. `None`: there is none, pass the command on.
     ///
     /// # Safety

@@ -4,7 +4,7 @@
 //! of. Only there do hooks change. [`EPOCH`] then tells every thread at its next command.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
 use crossbeam_utils::{Backoff, CachePadded};
@@ -38,6 +38,8 @@ static CAPTURE: Capture = Capture {
     frames: AtomicU64::new(0),
     drops: AtomicBool::new(false),
     stall_ns: AtomicU64::new(0),
+    observe_frames: AtomicU32::new(0),
+    observe_pixels: AtomicBool::new(false),
 };
 
 /// The capture that runs or is about to. All plain words: written under `switching`, read anywhere.
@@ -60,6 +62,10 @@ struct Capture {
     /// Leave records out when a ring is full, rather than wait.
     drops: AtomicBool,
     stall_ns: AtomicU64,
+    /// Of every so many frames the first is read back; 0 for none.
+    observe_frames: AtomicU32,
+    /// Their pixels are kept.
+    observe_pixels: AtomicBool,
 }
 
 /// Where in the program a safe point is.
@@ -112,6 +118,21 @@ pub fn count_frame() -> (bool, bool) {
     let frame = CAPTURE.frames.fetch_add(1, Relaxed) + 1;
     let limit = CAPTURE.frame_limit.load(Relaxed);
     (limit == 0 || frame <= limit, limit != 0 && frame == limit)
+}
+
+/// The number of the frame that is about to end, and whether its pixels are kept; `None`: it is not
+/// one to observe.
+pub fn frame_to_observe() -> Option<(u64, bool)> {
+    let every = u64::from(CAPTURE.observe_frames.load(Relaxed));
+    let frame = CAPTURE.frames.load(Relaxed);
+    let limit = CAPTURE.frame_limit.load(Relaxed);
+    let is_observed = every != 0 && frame.is_multiple_of(every) && (limit == 0 || frame < limit);
+    is_observed.then(|| (frame, CAPTURE.observe_pixels.load(Relaxed)))
+}
+
+/// Whether frames are observed in the capture that runs.
+pub fn observes_frames() -> bool {
+    is_running() && CAPTURE.observe_frames.load(Relaxed) != 0
 }
 
 /// Leaves the capture at once because its ring stays full or its daemon is gone. The ring has no
@@ -175,6 +196,8 @@ fn follow(connection: &Connection, moment: Moment) {
         CAPTURE.skip_frames.store(settings.skip_frames, Relaxed);
         CAPTURE.drops.store(settings.overflow == Overflow::Drop, Relaxed);
         CAPTURE.stall_ns.store(settings.stall_ns, Relaxed);
+        CAPTURE.observe_frames.store(settings.observe_frames, Relaxed);
+        CAPTURE.observe_pixels.store(settings.observe_pixels, Relaxed);
     }
     if CAPTURE.armed.load(Relaxed) && is_time_to_begin(connection, moment) {
         begin();

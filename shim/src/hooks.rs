@@ -7,7 +7,9 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gapii_protocol::atom::{EFFECT, FRAME_END, LEAVES};
 
+use crate::call::Call;
 use crate::capture::{self, Moment};
+use crate::frames;
 use crate::generated::entries::ENTRY_POINTS;
 use crate::generated::names::NAMES;
 use crate::limits;
@@ -161,6 +163,7 @@ mod commands {
             let words = this_thread();
             words.context = context as u64;
             (words.context_api, words.context_version) = kind_of_context(words.context);
+            frames::forget_size();
             // SAFETY: the scope is this thread's, and the context has become current.
             unsafe { limits::learn() };
             thread::context_changed();
@@ -239,12 +242,26 @@ mod commands {
         result
     }
 
+    pub fn eglSwapBuffers_before(call: &mut Call, display: Handle, surface: Handle) {
+        frames::observe(call.thread(), display, surface);
+    }
+
     pub fn eglSwapBuffers_leave_flags(_display: Handle, _surface: Handle, result: u32) -> u16 {
         frame_flags(result)
     }
 
-    pub fn eglSwapBuffers(_scope: &Scope, _display: Handle, _surface: Handle, result: u32) -> u32 {
-        frame_ended(result)
+    pub fn eglSwapBuffers(_scope: &Scope, display: Handle, surface: Handle, result: u32) -> u32 {
+        frame_ended(display, surface, result)
+    }
+
+    pub fn eglSwapBuffersWithDamageEXT_before(
+        call: &mut Call,
+        display: Handle,
+        surface: Handle,
+        _rects: *const i32,
+        _count: i32,
+    ) {
+        frames::observe(call.thread(), display, surface);
     }
 
     pub fn eglSwapBuffersWithDamageEXT_leave_flags(
@@ -259,16 +276,17 @@ mod commands {
 
     pub fn eglSwapBuffersWithDamageEXT(
         _scope: &Scope,
-        _display: Handle,
-        _surface: Handle,
+        display: Handle,
+        surface: Handle,
         _rects: *const i32,
         _count: i32,
         result: u32,
     ) -> u32 {
-        frame_ended(result)
+        frame_ended(display, surface, result)
     }
 
     pub use eglSwapBuffersWithDamageEXT as eglSwapBuffersWithDamageKHR;
+    pub use eglSwapBuffersWithDamageEXT_before as eglSwapBuffersWithDamageKHR_before;
     pub use eglSwapBuffersWithDamageEXT_leave_flags as eglSwapBuffersWithDamageKHR_leave_flags;
 
     /// Hands out our entry point where the driver has one of that name.
@@ -299,8 +317,11 @@ fn frame_flags(result: u32) -> u16 {
     if is_in_capture { FRAME_END } else { 0 }
 }
 
-fn frame_ended(result: u32) -> u32 {
+fn frame_ended(display: Handle, surface: Handle, result: u32) -> u32 {
     pages::forget();
+    if result != 0 {
+        frames::note_size(display, surface);
+    }
     if result != 0
         && let Some(connection) = process::connection()
     {

@@ -158,7 +158,7 @@ impl Driver {
 }
 
 /// Major and minor version of `OpenGL ES 3.2 …` and `OpenGL ES-CM 1.1 …`.
-fn parse_version(text: &str) -> Option<(u8, u8)> {
+pub fn parse_version(text: &str) -> Option<(u8, u8)> {
     let number = text.strip_prefix("OpenGL ES")?.split(' ').nth(1)?;
     let (major, minor) = number.split_once('.')?;
     let minor = minor.split(|digit: char| !digit.is_ascii_digit()).next()?;

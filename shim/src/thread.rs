@@ -15,6 +15,7 @@ use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 use crate::capture::{self, EPOCH, NOT_CAPTURING};
 use crate::connection::Connection;
 use crate::errno::ErrnoGuard;
+use crate::frames::Frames;
 use crate::generated::ids;
 use crate::limits;
 use crate::pages;
@@ -53,6 +54,7 @@ pub struct Thread {
     pub piece_bytes: u64,
     /// Null until it is needed.
     scratch: *mut Scratch,
+    pub frames: Frames,
 }
 
 /// Commands that were not recorded, until there is room to say so.
@@ -269,6 +271,17 @@ pub fn context_changed() {
     thread.set_ready(thread.idle);
 }
 
+/// This thread's recording state, if it has one.
+///
+/// # Safety
+/// In a hooked command of the thread, and no other reference to its state is alive.
+pub unsafe fn own() -> Option<&'static mut Thread> {
+    // SAFETY: this thread's own words.
+    let thread = unsafe { (*words()).thread };
+    // SAFETY: thread states stay mapped; this thread alone uses its own.
+    unsafe { thread.as_mut() }.filter(|thread| thread.tid != 0)
+}
+
 /// Whether a recorded command of this thread is on its way.
 pub fn is_inside(words: &Words) -> bool {
     // SAFETY: thread states stay mapped.
@@ -369,7 +382,8 @@ fn introduce_context(thread: &mut Thread, words: &Words) {
     }
 }
 
-fn write_meta(thread: &mut Thread, id: u16, payload: &[u8]) {
+/// Writes a record that is not a command's; there may be no room for it.
+pub fn write_meta(thread: &mut Thread, id: u16, payload: &[u8]) {
     let header = Header::new(id, 0, HEADER_LEN + payload.len() as u32);
     // SAFETY: in the thread itself, inside the shim.
     let Some(record) = (unsafe { thread.reserve(header) }) else { return };
@@ -399,6 +413,7 @@ unsafe extern "C" fn retire(state: *mut libc::c_void) {
     words.thread = ptr::null_mut();
     // SAFETY: the thread's own; no command of it is on its way.
     unsafe { Scratch::unmap(core::mem::replace(&mut thread.scratch, ptr::null_mut())) };
+    thread.frames.unmap();
     thread.producer.retire();
 }
 

@@ -28,6 +28,7 @@ pub mod observe;
 #[cfg(feature = "tools")]
 mod observed;
 mod process;
+pub mod read_back;
 mod reference;
 #[cfg(feature = "tools")]
 pub mod value;

@@ -193,11 +193,17 @@ fn hooked_body(function: &Function) -> TokenStream {
     let has = |part: fn(&StateParts) -> bool| function.state.as_ref().is_some_and(part);
     let touch_enter = has(|state| state.enter).then(|| touch_hooked(function, Direction::In));
     let touch_leave = has(|state| state.leave).then(|| touch_hooked(function, Direction::Out));
-    let mutable = touch_enter.is_some().then(|| quote!(mut));
+    let before = function.hook.is_some_and(|hook| hook.before).then(|| {
+        let hook = format_ident!("{}_before", function.name);
+        let arguments = function.params.iter().map(|param| ident(&param.ident));
+        quote!(if let Some(call) = &mut call { hooks::#hook(call #(, #arguments)*); })
+    });
+    let mutable = (touch_enter.is_some() || before.is_some()).then(|| quote!(mut));
     let mutable_again = touch_leave.is_some().then(|| quote!(mut));
     quote! {
         let Some(scope) = hooks::enter() else { return #pass_on };
         let #mutable call = #begin;
+        #before
         #touch_enter
         let #mutable_again call = call.and_then(|call| {
             #reads

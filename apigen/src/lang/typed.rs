@@ -352,6 +352,8 @@ pub enum Effect {
 pub struct Hook {
     pub enter_flags: bool,
     pub leave_flags: bool,
+    /// It looks at something before the command is recorded.
+    pub before: bool,
 }
 
 /// Observation of one parameter that depends on the arguments alone.

@@ -430,7 +430,7 @@ impl Assembler {
                 self.members[member.0 as usize].ended = Some(ended);
             }
             Meta::Blob(piece) => self.blob_bytes += piece.bytes.len() as u64,
-            Meta::Limits(_) | Meta::Unknown(_) => {}
+            Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Unknown(_) => {}
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }
         Ok(())

@@ -45,6 +45,8 @@ pub struct Plan {
     pub seconds: Option<f64>,
     pub overflow: control::Overflow,
     pub stall_ms: u64,
+    pub observe_frames: Option<u32>,
+    pub frame_pixels: bool,
     pub command: Vec<String>,
     pub level: i32,
     pub ring_bytes: u64,
@@ -204,6 +206,8 @@ impl Plan {
             frames: self.frames.unwrap_or(0),
             skip_frames: self.skip_frames,
             stall_ns: self.stall_ms.saturating_mul(1_000_000),
+            observe_frames: self.observe_frames.unwrap_or(0),
+            observe_pixels: self.frame_pixels,
         }
     }
 
@@ -219,6 +223,8 @@ impl Plan {
             }
             .to_owned(),
             stall_ms: self.stall_ms,
+            observe_frames: self.observe_frames,
+            frame_pixels: self.frame_pixels,
             command: self.command.clone(),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
-use gapii_protocol::atom::{BLOB, META_FIRST, SWITCH_THREAD};
+use gapii_protocol::atom::{BLOB, FRAME, META_FIRST, SWITCH_THREAD};
 use gapii_protocol::control::{self, InFlight, Summary};
 use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;
@@ -232,7 +232,7 @@ impl Writer {
                 }
                 continue;
             }
-            if !matches!(id, BLOB | SWITCH_THREAD) {
+            if !matches!(id, BLOB | FRAME | SWITCH_THREAD) {
                 continue;
             }
             match Meta::decode(id, record.payload) {
@@ -244,6 +244,7 @@ impl Writer {
                         self.remember(blob);
                     }
                 }
+                Ok(Meta::ObservedFrame(frame)) => self.totals.memory.frame(&frame),
                 _ => {}
             }
         }

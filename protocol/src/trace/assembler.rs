@@ -5,14 +5,15 @@
 //! took effect earlier. What has to wait is held within limits; nothing is held by a thread that
 //! has no command open. Reads no file: blocks are given to it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::blobs::BlobSource;
 use super::command::{Blobs, Command};
 use super::description::Description;
-use super::meta::InFlight;
+use super::meta::{InFlight, Meta, ObservedFrame};
 use super::record::{Located, RecordError, locate};
 use super::tracker::{Place, TrackError, Tracker};
+use crate::atom::frame_kind::{BLOB, HASH};
 use crate::atom::{EFFECT, LEAVE, LEAVES, META_FIRST};
 
 /// How much an [`Assembler`] holds of commands that are not complete.
@@ -82,6 +83,8 @@ pub struct Assembler {
     held_bytes: usize,
     finished: bool,
     anomalies: Anomalies,
+    /// Frames that were read back for the next command of a thread.
+    frames: BTreeMap<u32, Box<ObservedFrame>>,
 }
 
 /// A thread's last command.
@@ -117,6 +120,7 @@ struct Held {
     vacant: bool,
     enter: Span,
     leave: Span,
+    frame_seen: Option<Box<ObservedFrame>>,
 }
 
 /// Bytes of a record's payload.
@@ -146,6 +150,7 @@ impl Assembler {
             held_bytes: 0,
             finished: false,
             anomalies: Anomalies::default(),
+            frames: BTreeMap::new(),
         }
     }
 
@@ -251,6 +256,7 @@ impl Assembler {
             description,
             enter: held.enter.bytes(&self.raw),
             leave: held.leave.bytes(&self.raw),
+            observed_frame: held.frame_seen.as_deref(),
             blobs: Blobs(blobs),
         }
     }
@@ -318,6 +324,9 @@ impl Assembler {
             enter: Span::of(record),
             ..Held::default()
         };
+        if !self.frames.is_empty() {
+            held.frame_seen = self.frames.remove(&place.thread);
+        }
         let flags = record.header.flags();
         if flags & LEAVES == 0 {
             if !self.ends_in_flight.is_empty() && self.is_suspect(&held) {
@@ -406,7 +415,17 @@ impl Assembler {
 
     fn meta(&mut self, record: &Located) -> Result<(), StreamError> {
         let payload = &self.raw[record.payload_start..record.payload_end];
-        self.tracker.meta(record.header, record.stamp, payload).map_err(tracked)?;
+        let meta = self.tracker.meta(record.header, record.stamp, payload).map_err(tracked)?;
+        let Some(thread) = self.tracker.current() else { return Ok(()) };
+        match meta {
+            Meta::ObservedFrame(frame) if matches!(frame.kind, HASH | BLOB) => {
+                self.frames.insert(thread, Box::new(frame));
+            }
+            Meta::Gap(_) => {
+                self.frames.remove(&thread);
+            }
+            _ => {}
+        }
         Ok(())
     }
 

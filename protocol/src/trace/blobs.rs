@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::description::{Function, Kind, Observed};
-use super::meta::Blob;
+use super::meta::{Blob, ObservedFrame};
 use super::value::{Observation, Observations};
 use crate::atom::{BLOB_NAME_LEN, Header, LEAVE};
 
@@ -55,10 +55,10 @@ pub struct MemoryTotals {
     /// Blobs in the stream, and their bytes. One that came twice counts twice.
     pub blobs: u64,
     pub blob_bytes: u64,
-    /// Observations that are blobs, and their bytes.
+    /// Observations and frames that are blobs, and their bytes.
     pub references: u64,
     pub referenced_bytes: u64,
-    /// Bytes of all observations.
+    /// Bytes of all observations, and of frames that are blobs.
     pub observed_bytes: u64,
 }
 
@@ -154,6 +154,15 @@ impl MemoryTotals {
             }
             Observation::None | Observation::Unrecorded { .. } | Observation::Missing { .. } => {}
         });
+    }
+
+    /// Counts a frame that was read back, if its pixels are a blob.
+    pub fn frame(&mut self, frame: &ObservedFrame) {
+        if frame.has_pixels() {
+            self.observe(frame.size());
+            self.references += 1;
+            self.referenced_bytes = self.referenced_bytes.saturating_add(frame.size());
+        }
     }
 
     /// Counts a blob that is whole.

@@ -114,6 +114,13 @@ impl Census {
             Meta::Thread(_) | Meta::Context(_) | Meta::Limits(_) | Meta::CaptureEnd(_) => {
                 self.count_current_thread();
             }
+            Meta::ObservedFrame(frame) => {
+                self.count_current_thread();
+                self.memory.frame(&frame);
+                if frame.has_pixels() {
+                    self.refer(frame.name, frame.size());
+                }
+            }
             Meta::Blob(piece) => {
                 self.count_current_thread();
                 self.blob(record.start, &piece);
@@ -130,6 +137,14 @@ impl Census {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A reference must come behind its blob.
+    fn refer(&mut self, name: BlobName, size: u64) {
+        if self.blobs.get(&name).is_none_or(|blob| blob.size != size) {
+            self.missing_references += 1;
+            self.missing_bytes = self.missing_bytes.saturating_add(size);
+        }
     }
 
     fn blob(&mut self, start: usize, piece: &Blob<'_>) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::blobs::{BlobSource, slots};
 use super::description::{Description, Function, Kind};
+use super::meta::ObservedFrame;
 use super::tracker::ContextLimits;
 use super::value::{Arg, Args, Observation, Range, Ranges, Value, result_text};
 
@@ -37,6 +38,8 @@ pub struct Command<'a> {
     pub id: u16,
     /// `None` for an id that the header does not describe.
     pub function: Option<&'a Function>,
+    /// Of a swap: what the surface held just before, where that was read back.
+    pub observed_frame: Option<&'a ObservedFrame>,
     pub(crate) description: &'a Description,
     pub(crate) enter: Option<&'a [u8]>,
     pub(crate) leave: Option<&'a [u8]>,
@@ -120,6 +123,12 @@ impl<'a> Command<'a> {
                 None
             }
         }
+    }
+
+    /// The pixels of [`Self::observed_frame`], if they are in the trace: rows of RGBA from the bottom up.
+    pub fn frame_pixels(&self) -> Option<Arc<Vec<u8>>> {
+        let frame = self.observed_frame.filter(|frame| frame.has_pixels())?;
+        self.blobs.0.bytes(frame.name, frame.size())
     }
 
     /// What it returned, and the text that points at if it is text. `None` for a command that

@@ -135,6 +135,8 @@ pub struct CaptureOptions {
     /// `wait` or `drop`.
     pub overflow: String,
     pub stall_ms: u64,
+    pub observe_frames: Option<u32>,
+    pub frame_pixels: bool,
     pub command: Vec<String>,
 }
 

@@ -12,6 +12,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use super::blobs::BlobName;
 use super::command::Command;
 use super::description::{Description, Kind, Repr, Type};
+use super::meta::ObservedFrame;
 use super::value::{Arg, Observation, Range, Ranges, Value};
 
 /// Longest array whose values are shown, in elements.
@@ -49,11 +50,32 @@ impl Serialize for Command<'_> {
         if self.ranges_written().next().is_some() {
             map.serialize_entry("writes", &RangesJson(self, Self::ranges_written))?;
         }
+        if let Some(frame) = self.observed_frame {
+            map.serialize_entry("observed_frame", &FrameJson(frame))?;
+        }
         if self.in_flight {
             map.serialize_entry("in_flight", &true)?;
         }
         if self.enter.is_none() {
             map.serialize_entry("enter_missing", &true)?;
+        }
+        map.end()
+    }
+}
+
+/// What was read back before a swap.
+struct FrameJson<'a>(&'a ObservedFrame);
+
+impl Serialize for FrameJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(frame) = self;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("surface", &frame.surface)?;
+        map.serialize_entry("width", &frame.width)?;
+        map.serialize_entry("height", &frame.height)?;
+        map.serialize_entry("hash", &frame.name)?;
+        if frame.has_pixels() {
+            map.serialize_entry("blob", &true)?;
         }
         map.end()
     }

@@ -4,6 +4,7 @@
 //! Encodes what the daemon writes, decodes all of them. A payload longer than known is taken (later
 //! versions append fields); a shorter one is refused.
 
+use super::blobs::BlobName;
 use crate::atom::{self, HEADER_LEN, Header};
 
 /// First record of each block.
@@ -133,6 +134,34 @@ pub struct Blob<'a> {
     pub bytes: &'a [u8],
 }
 
+/// What a surface held just before the swap whose records come next in its thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ObservedFrame {
+    /// The program's handle.
+    pub surface: u64,
+    /// Frames of the process that the application had counted before.
+    pub frame: u64,
+    /// In pixels.
+    pub width: u32,
+    pub height: u32,
+    /// One of [`atom::frame_kind`].
+    pub kind: u32,
+    /// Of the pixels as a blob: rows of RGBA from the bottom up, a byte for each.
+    pub name: BlobName,
+}
+
+impl ObservedFrame {
+    /// Bytes of the pixels.
+    pub fn size(&self) -> u64 {
+        u64::from(self.width).saturating_mul(u64::from(self.height)).saturating_mul(4)
+    }
+
+    /// Whether the trace has the pixels, and not only their name.
+    pub fn has_pixels(&self) -> bool {
+        self.kind == atom::frame_kind::BLOB
+    }
+}
+
 /// Commands of this thread that were not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gap {
@@ -169,6 +198,7 @@ pub enum Meta<'a> {
     CaptureEnd(CaptureEnd),
     Blob(Blob<'a>),
     Limits(Limits<'a>),
+    ObservedFrame(ObservedFrame),
     /// Of a later version; to be passed over.
     Unknown(u16),
 }
@@ -312,6 +342,7 @@ impl<'a> Meta<'a> {
             atom::CAPTURE_END => fields(16)?.capture_end(),
             atom::BLOB => fields(16)?.blob(),
             atom::LIMITS => fields(16)?.limits()?,
+            atom::FRAME => fields(48)?.observed_frame(),
             unknown => Self::Unknown(unknown),
         })
     }
@@ -407,6 +438,17 @@ impl<'a> Fields<'a> {
             numbers: self.0.get(16..numbers_end).ok_or(short.clone())?,
             extensions: self.0.get(numbers_end..end).ok_or(short)?,
         }))
+    }
+
+    fn observed_frame(self) -> Meta<'a> {
+        Meta::ObservedFrame(ObservedFrame {
+            surface: self.u64_at(0),
+            frame: self.u64_at(8),
+            width: self.u32_at(16),
+            height: self.u32_at(20),
+            kind: self.u32_at(24),
+            name: BlobName(self.name_at(32)),
+        })
     }
 
     fn gap(self) -> Meta<'a> {

@@ -3806,6 +3806,9 @@ pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) 
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_SWAP_BUFFERS);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface) };
     let mut call = Call::begin(EGL_SWAP_BUFFERS);
+    if let Some(call) = &mut call {
+        hooks::eglSwapBuffers_before(call, dpy, surface);
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffers::enter(tracked, readable, observer, dpy as u64, surface as u64)
     });
@@ -3924,6 +3927,9 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
     let mut call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
+    if let Some(call) = &mut call {
+        hooks::eglSwapBuffersWithDamageEXT_before(call, dpy, surface, rects, n_rects);
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffersWithDamageEXT::enter(
             tracked,
@@ -3979,6 +3985,9 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
         driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
     let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
     let mut call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
+    if let Some(call) = &mut call {
+        hooks::eglSwapBuffersWithDamageKHR_before(call, dpy, surface, rects, n_rects);
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffersWithDamageKHR::enter(
             tracked,

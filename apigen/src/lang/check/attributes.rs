@@ -50,7 +50,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `@hook`, `@hook(enter_flags, leave_flags)`
+    /// `@hook`, `@hook(enter_flags, leave_flags)`, `@hook(before)`
     pub(super) fn hook(&mut self, found: &[Attribute]) -> Option<Hook> {
         let attribute = find(found, "hook")?;
         let mut hook = Hook::default();
@@ -58,8 +58,10 @@ impl<'a> Checker<'a> {
             match argument.text.as_str() {
                 "enter_flags" => hook.enter_flags = true,
                 "leave_flags" => hook.leave_flags = true,
+                "before" => hook.before = true,
                 _ => {
-                    let message = "a hook computes `enter_flags`, `leave_flags` or neither";
+                    let message =
+                        "a hook computes `enter_flags` or `leave_flags`, or looks `before`";
                     self.mistake(argument.span, message);
                 }
             }

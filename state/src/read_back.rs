@@ -1,0 +1,350 @@
+//! What bends a read-back of the default framebuffer, put aside while it lasts.
+//!
+//! Asks and sets nothing that the context's version and extensions do not have, so that no GL error
+//! comes of it and a pending one stays pending. Calls no driver itself: who has one lends it.
+
+const GL_FRONT: u32 = 0x0404;
+const GL_BACK: u32 = 0x0405;
+const GL_READ_BUFFER: u32 = 0x0C02;
+const GL_PACK_ROW_LENGTH: u32 = 0x0D02;
+const GL_PACK_SKIP_ROWS: u32 = 0x0D03;
+const GL_PACK_SKIP_PIXELS: u32 = 0x0D04;
+const GL_PACK_ALIGNMENT: u32 = 0x0D05;
+const GL_PIXEL_PACK_BUFFER: u32 = 0x88EB;
+const GL_PIXEL_PACK_BUFFER_BINDING: u32 = 0x88ED;
+const GL_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
+const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
+const GL_READ_FRAMEBUFFER_BINDING: u32 = 0x8CAA;
+const GL_FRAMEBUFFER: u32 = 0x8D40;
+const GL_PIXEL_LOCAL_STORAGE: u32 = 0x8F64;
+const GL_DEBUG_OUTPUT: u32 = 0x92E0;
+const GL_PACK_REVERSE_ROW_ORDER: u32 = 0x93A4;
+
+/// A driver with a current context of OpenGL ES.
+pub trait Driver {
+    /// Client version of the context: major, minor.
+    fn version(&self) -> (u8, u8);
+    /// Whether the context has an extension.
+    fn has(&self, extension: &str) -> bool;
+    /// `glGetIntegerv` of a single number.
+    fn integer(&self, name: u32) -> u32;
+    /// `glIsEnabled`
+    fn is_enabled(&self, capability: u32) -> bool;
+    /// `glEnable`, `glDisable`
+    fn enable(&self, capability: u32, is_on: bool);
+    /// `glPixelStorei`
+    fn pixel_store(&self, name: u32, value: u32);
+    /// `glBindBuffer`; false: there is no such function.
+    fn bind_buffer(&self, target: u32, buffer: u32) -> bool;
+    /// `glIsBuffer`
+    fn is_buffer(&self, buffer: u32) -> bool;
+    /// `glBindFramebuffer`, of whatever suffix; false: there is no such function.
+    fn bind_framebuffer(&self, target: u32, framebuffer: u32) -> bool;
+    /// `glReadBuffer`, of whatever suffix; false: there is no such function.
+    fn read_buffer(&self, buffer: u32) -> bool;
+}
+
+/// The settings that were put aside; they are put back, the last one first, when this is dropped.
+pub struct Aside<'d, D: Driver> {
+    driver: &'d D,
+    taken: [Option<(Setting, u32)>; SETTINGS.len()],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Setting {
+    /// A driver may have things to say of a slow read-back, and the program would hear them.
+    DebugOutput,
+    Pack(u32, u32),
+    PackBuffer,
+    /// The binding, and the target that sets it.
+    Framebuffer(u32, u32),
+    ReadBuffer,
+}
+
+/// In the order in which they are put aside: a read buffer is one of the framebuffer bound.
+const SETTINGS: [Setting; 10] = [
+    Setting::DebugOutput,
+    Setting::Pack(GL_PACK_ALIGNMENT, 4),
+    Setting::Pack(GL_PACK_ROW_LENGTH, 0),
+    Setting::Pack(GL_PACK_SKIP_ROWS, 0),
+    Setting::Pack(GL_PACK_SKIP_PIXELS, 0),
+    Setting::Pack(GL_PACK_REVERSE_ROW_ORDER, 0),
+    Setting::PackBuffer,
+    Setting::Framebuffer(GL_READ_FRAMEBUFFER_BINDING, GL_READ_FRAMEBUFFER),
+    Setting::Framebuffer(GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER),
+    Setting::ReadBuffer,
+];
+
+/// Extensions that give a context of ES 2 a framebuffer for reading apart from that for drawing.
+const READ_FRAMEBUFFERS: [&str; 3] =
+    ["GL_NV_framebuffer_blit", "GL_ANGLE_framebuffer_blit", "GL_APPLE_framebuffer_multisample"];
+
+impl<'d, D: Driver> Aside<'d, D> {
+    /// Makes a read-back of the draw surface's back buffer plain: RGBA rows of four bytes a pixel
+    /// come from the bottom up and without gaps. `None`: something can't be put aside, and all is
+    /// as it was.
+    pub fn put(driver: &'d D) -> Option<Self> {
+        if driver.has("GL_EXT_shader_pixel_local_storage")
+            && driver.is_enabled(GL_PIXEL_LOCAL_STORAGE)
+        {
+            return None;
+        }
+        let mut aside = Self { driver, taken: [None; SETTINGS.len()] };
+        for (at, setting) in SETTINGS.into_iter().enumerate() {
+            if !setting.exists(driver) {
+                continue;
+            }
+            let value = setting.value(driver);
+            let plain = setting.plain(driver, value);
+            if value == plain {
+                continue;
+            }
+            // What can't come back stays.
+            if setting == Setting::PackBuffer && !driver.is_buffer(value)
+                || !setting.set(driver, plain)
+            {
+                return None;
+            }
+            if let Some(taken) = aside.taken.get_mut(at) {
+                *taken = Some((setting, value));
+            }
+        }
+        Some(aside)
+    }
+}
+
+impl<D: Driver> Drop for Aside<'_, D> {
+    fn drop(&mut self) {
+        for (setting, value) in self.taken.iter().rev().flatten() {
+            setting.set(self.driver, *value);
+        }
+    }
+}
+
+impl Setting {
+    /// Whether contexts like this one have it.
+    fn exists(self, driver: &impl Driver) -> bool {
+        let (major, minor) = driver.version();
+        let has_read_framebuffer =
+            || major >= 3 || major == 2 && READ_FRAMEBUFFERS.iter().any(|name| driver.has(name));
+        match self {
+            Self::DebugOutput => (major, minor) >= (3, 2) || driver.has("GL_KHR_debug"),
+            Self::Pack(GL_PACK_ALIGNMENT, _) => true,
+            Self::Pack(GL_PACK_REVERSE_ROW_ORDER, _) => {
+                driver.has("GL_ANGLE_pack_reverse_row_order")
+            }
+            Self::Pack(..) => major >= 3 || driver.has("GL_NV_pack_subimage"),
+            Self::PackBuffer => major >= 3 || driver.has("GL_NV_pixel_buffer_object"),
+            Self::Framebuffer(GL_READ_FRAMEBUFFER_BINDING, _) => has_read_framebuffer(),
+            Self::Framebuffer(..) => match major {
+                0 | 1 => driver.has("GL_OES_framebuffer_object"),
+                _ => !has_read_framebuffer(),
+            },
+            Self::ReadBuffer => major >= 3 || major == 2 && driver.has("GL_NV_read_buffer"),
+        }
+    }
+
+    fn value(self, driver: &impl Driver) -> u32 {
+        match self {
+            Self::DebugOutput => u32::from(driver.is_enabled(GL_DEBUG_OUTPUT)),
+            Self::Pack(name, _) => driver.integer(name),
+            Self::PackBuffer => driver.integer(GL_PIXEL_PACK_BUFFER_BINDING),
+            Self::Framebuffer(binding, _) => driver.integer(binding),
+            Self::ReadBuffer => driver.integer(GL_READ_BUFFER),
+        }
+    }
+
+    /// What it is to be, where it is `value`.
+    fn plain(self, driver: &impl Driver, value: u32) -> u32 {
+        match self {
+            // Rows of four bytes a pixel are aligned to any of the three.
+            Self::Pack(GL_PACK_ALIGNMENT, _) if value <= 4 => value,
+            Self::Pack(_, plain) => plain,
+            // The one buffer of a surface that has no other may be called so, and can't be set.
+            Self::ReadBuffer if value == GL_FRONT && !driver.has("GL_NV_read_buffer_front") => {
+                value
+            }
+            Self::ReadBuffer => GL_BACK,
+            Self::DebugOutput | Self::PackBuffer | Self::Framebuffer(..) => 0,
+        }
+    }
+
+    fn set(self, driver: &impl Driver, value: u32) -> bool {
+        match self {
+            Self::DebugOutput => driver.enable(GL_DEBUG_OUTPUT, value != 0),
+            Self::Pack(name, _) => driver.pixel_store(name, value),
+            Self::PackBuffer => return driver.bind_buffer(GL_PIXEL_PACK_BUFFER, value),
+            Self::Framebuffer(_, target) => return driver.bind_framebuffer(target, value),
+            Self::ReadBuffer => return driver.read_buffer(value),
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// A driver that refuses what a context of its version does not know.
+    struct Model {
+        version: (u8, u8),
+        extensions: Vec<&'static str>,
+        values: RefCell<BTreeMap<u32, u32>>,
+        /// The read buffer of the default framebuffer.
+        back: Cell<u32>,
+    }
+
+    impl Model {
+        fn new(version: (u8, u8), extensions: &[&'static str], values: &[(u32, u32)]) -> Self {
+            let values = RefCell::new(values.iter().copied().collect());
+            let extensions = extensions.to_vec();
+            Self { version, extensions, values, back: Cell::new(GL_BACK) }
+        }
+
+        fn get(&self, name: u32) -> u32 {
+            let default = if name == GL_PACK_ALIGNMENT { 4 } else { 0 };
+            self.values.borrow().get(&name).copied().unwrap_or(default)
+        }
+
+        #[track_caller]
+        fn knows(&self, name: u32) {
+            let es3 = self.version >= (3, 0);
+            let is_known = match name {
+                GL_PACK_ALIGNMENT => true,
+                GL_DEBUG_OUTPUT => self.version >= (3, 2) || self.has("GL_KHR_debug"),
+                GL_PACK_ROW_LENGTH | GL_PACK_SKIP_ROWS | GL_PACK_SKIP_PIXELS => {
+                    es3 || self.has("GL_NV_pack_subimage")
+                }
+                GL_FRAMEBUFFER_BINDING => {
+                    self.version >= (2, 0) || self.has("GL_OES_framebuffer_object")
+                }
+                GL_PACK_REVERSE_ROW_ORDER => self.has("GL_ANGLE_pack_reverse_row_order"),
+                GL_READ_FRAMEBUFFER_BINDING => es3 || self.has("GL_NV_framebuffer_blit"),
+                GL_PIXEL_PACK_BUFFER_BINDING => es3 || self.has("GL_NV_pixel_buffer_object"),
+                GL_READ_BUFFER => es3 || self.has("GL_NV_read_buffer"),
+                _ => false,
+            };
+            assert!(is_known, "{name:#x} in a context of {:?}", self.version);
+        }
+
+        fn set(&self, name: u32, value: u32) {
+            self.knows(name);
+            self.values.borrow_mut().insert(name, value);
+        }
+    }
+
+    impl Driver for Model {
+        fn version(&self) -> (u8, u8) {
+            self.version
+        }
+        fn has(&self, extension: &str) -> bool {
+            self.extensions.contains(&extension)
+        }
+        fn integer(&self, name: u32) -> u32 {
+            self.knows(name);
+            match name {
+                GL_READ_BUFFER if self.get(GL_READ_FRAMEBUFFER_BINDING) == 0 => self.back.get(),
+                name => self.get(name),
+            }
+        }
+        fn is_enabled(&self, capability: u32) -> bool {
+            self.knows(capability);
+            self.get(capability) != 0
+        }
+        fn enable(&self, capability: u32, is_on: bool) {
+            self.set(capability, u32::from(is_on));
+        }
+        fn pixel_store(&self, name: u32, value: u32) {
+            self.set(name, value);
+        }
+        fn bind_buffer(&self, target: u32, buffer: u32) -> bool {
+            assert_eq!(target, GL_PIXEL_PACK_BUFFER);
+            self.set(GL_PIXEL_PACK_BUFFER_BINDING, buffer);
+            true
+        }
+        fn is_buffer(&self, buffer: u32) -> bool {
+            buffer != 99
+        }
+        fn bind_framebuffer(&self, target: u32, framebuffer: u32) -> bool {
+            let binding = match target {
+                GL_READ_FRAMEBUFFER => GL_READ_FRAMEBUFFER_BINDING,
+                _ => GL_FRAMEBUFFER_BINDING,
+            };
+            self.set(binding, framebuffer);
+            true
+        }
+        fn read_buffer(&self, buffer: u32) -> bool {
+            self.knows(GL_READ_BUFFER);
+            assert_eq!(self.get(GL_READ_FRAMEBUFFER_BINDING), 0, "of the default framebuffer");
+            assert_ne!(buffer, GL_FRONT);
+            self.back.set(buffer);
+            true
+        }
+    }
+
+    const BENT: [(u32, u32); 7] = [
+        (GL_PACK_ALIGNMENT, 8),
+        (GL_PACK_ROW_LENGTH, 7),
+        (GL_PACK_SKIP_ROWS, 1),
+        (GL_PACK_SKIP_PIXELS, 2),
+        (GL_PIXEL_PACK_BUFFER_BINDING, 5),
+        (GL_READ_FRAMEBUFFER_BINDING, 6),
+        (GL_DEBUG_OUTPUT, 1),
+    ];
+
+    #[test]
+    fn everything_is_plain_meanwhile_and_then_as_it_was() {
+        let model = Model::new((3, 2), &[], &BENT);
+        model.back.set(0);
+        let aside = Aside::put(&model).unwrap();
+        for (name, _) in BENT {
+            assert_eq!(model.get(name), if name == GL_PACK_ALIGNMENT { 4 } else { 0 }, "{name:#x}");
+        }
+        assert_eq!(model.back.get(), GL_BACK);
+        drop(aside);
+        for (name, value) in BENT {
+            assert_eq!(model.get(name), value, "{name:#x}");
+        }
+        assert_eq!(model.back.get(), 0);
+    }
+
+    #[test]
+    fn context_is_asked_only_what_it_knows() {
+        let check = |version, extensions: &[&'static str], values: &[(u32, u32)]| {
+            let model = Model::new(version, extensions, values);
+            drop(Aside::put(&model).unwrap());
+            for (name, value) in values {
+                assert_eq!(model.get(*name), *value, "{name:#x} in {version:?}");
+            }
+        };
+        check((1, 1), &[], &[(GL_PACK_ALIGNMENT, 8)]);
+        check((1, 1), &["GL_OES_framebuffer_object"], &[(GL_FRAMEBUFFER_BINDING, 3)]);
+        check((2, 0), &[], &[(GL_FRAMEBUFFER_BINDING, 3)]);
+        check((2, 0), &["GL_KHR_debug"], &[(GL_DEBUG_OUTPUT, 1)]);
+        check((2, 0), &["GL_NV_framebuffer_blit"], &[(GL_READ_FRAMEBUFFER_BINDING, 3)]);
+        check((2, 0), &["GL_NV_pack_subimage"], &[(GL_PACK_ROW_LENGTH, 3)]);
+        check((2, 0), &["GL_NV_pixel_buffer_object"], &[(GL_PIXEL_PACK_BUFFER_BINDING, 3)]);
+        check((2, 0), &["GL_NV_read_buffer"], &[]);
+        check((2, 0), &["GL_ANGLE_pack_reverse_row_order"], &[(GL_PACK_REVERSE_ROW_ORDER, 1)]);
+        check((3, 0), &[], &[(GL_READ_FRAMEBUFFER_BINDING, 3)]);
+    }
+
+    #[test]
+    fn buffer_that_another_context_deleted_stays_bound() {
+        let model = Model::new((3, 0), &[], &[(GL_PIXEL_PACK_BUFFER_BINDING, 99), BENT[1]]);
+        assert!(Aside::put(&model).is_none());
+        assert_eq!(model.get(GL_PIXEL_PACK_BUFFER_BINDING), 99);
+        assert_eq!(model.get(GL_PACK_ROW_LENGTH), 7);
+    }
+
+    #[test]
+    fn only_buffer_of_a_surface_is_read_by_the_name_it_has() {
+        let model = Model::new((3, 0), &[], &[]);
+        model.back.set(GL_FRONT);
+        drop(Aside::put(&model).unwrap());
+        assert_eq!(model.back.get(), GL_FRONT);
+    }
+}

@@ -1,0 +1,148 @@
+//! Observed frames: what a program shows is in its trace, and nothing of it shows that somebody looked.
+
+use std::path::Path;
+
+use gapii_tests::display::Display;
+use gapii_tests::gapii::{Command, Recording, Session, Trace};
+use gapii_tests::loading::{behaves_as_natively, offscreen, same_behaviour};
+use gapii_tests::process::{require, run};
+use gapii_tests::programs::{app, program};
+use serde_json::{Value, json};
+
+/// A name by the definition of it, with nothing of the project's.
+fn name_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
+}
+
+/// What the program itself read back: sizes and rows of RGBA from the bottom.
+fn written_by_the_program(folder: &Path) -> Vec<(u32, u32, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).expect("the program wrote it").flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let frame = |path| {
+        let bytes = std::fs::read(path).expect("a file of the program");
+        let number = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        (number(0), number(4), bytes[8..].to_vec())
+    };
+    paths.into_iter().map(frame).collect()
+}
+
+/// Records `program` with its frames observed; it must behave as without.
+fn observed(
+    session: &Session,
+    program: &Path,
+    options: &[&str],
+) -> (Recording, Vec<(u32, u32, Vec<u8>)>) {
+    let folder = session.path("frames");
+    std::fs::create_dir(&folder).expect("a folder of the session");
+    let mut command = offscreen(program, [""; 0]);
+    command.env("GAPII_APP_FRAMES", &folder);
+    let native = run(&mut command);
+    let recording = session.record(options, &command);
+    same_behaviour(&native, &recording.run);
+    recording.trace.is_whole("exit");
+    (recording, written_by_the_program(&folder))
+}
+
+fn swaps(trace: &Trace) -> Vec<Value> {
+    let dump = trace.ask("dump", &["--json"]).ok().stdout;
+    let parse = |line| serde_json::from_str::<Value>(line).expect("a line of JSON");
+    let all = dump.lines().map(parse);
+    all.filter(|command| command["name"].as_str().is_some_and(|name| name.starts_with("eglSwap")))
+        .collect()
+}
+
+#[track_caller]
+fn holds_every_frame(program: &Path) {
+    let session = Session::new();
+    let (recording, frames) =
+        observed(&session, program, &["--observe-frames", "1", "--frame-pixels"]);
+    let swaps = swaps(&recording.trace);
+    assert_eq!(swaps.len(), frames.len());
+    for (swap, (width, height, pixels)) in swaps.iter().zip(frames) {
+        let seen = &swap["observed_frame"];
+        assert_eq!((&seen["width"], &seen["height"]), (&json!(width), &json!(height)), "{swap}");
+        assert_eq!(seen["hash"], json!(name_of(&pixels)), "{swap}");
+        assert_eq!(seen["surface"], swap["args"]["surface"]);
+        let file = session.path("blob");
+        let file = file.to_str().expect("a plain name");
+        let hash = seen["hash"].as_str().expect("a hash is text");
+        recording.trace.ask("blob", &[hash, "-o", file]).ok();
+        assert_eq!(std::fs::read(file).expect("the blob was written"), pixels);
+    }
+}
+
+#[test]
+fn frames_of_surfaces_of_all_kinds_are_what_the_program_reads_itself() {
+    holds_every_frame(&program("bent_swaps"));
+}
+
+#[test]
+fn frames_of_es_1_are_what_the_program_reads_itself() {
+    holds_every_frame(&app("fixed_function"));
+}
+
+#[test]
+fn frames_of_many_contexts_and_threads_are_what_the_program_reads_itself() {
+    for name in ["animation", "framebuffers", "pack_parameters", "moving_contexts"] {
+        holds_every_frame(&app(name));
+    }
+}
+
+#[test]
+fn every_second_frame_is_hashed_and_no_pixels_are_kept() {
+    let session = Session::new();
+    let (recording, frames) = observed(&session, &app("animation"), &["--observe-frames", "2"]);
+    let swaps = swaps(&recording.trace);
+    assert!(swaps.len() >= 4, "{}", swaps.len());
+    for (number, (swap, (.., pixels))) in swaps.iter().zip(frames).enumerate() {
+        let seen = &swap["observed_frame"];
+        if number % 2 == 0 {
+            assert_eq!(seen["hash"], json!(name_of(&pixels)), "{swap}");
+            assert_eq!(seen["blob"], Value::Null);
+        } else {
+            assert_eq!(*seen, Value::Null, "{swap}");
+        }
+    }
+}
+
+#[test]
+fn frames_are_not_observed_unless_asked_for() {
+    let session = Session::new();
+    let recording = behaves_as_natively(&session, &mut offscreen(&app("animation"), [""; 0]));
+    assert!(swaps(&recording.trace).iter().all(|swap| swap["observed_frame"] == Value::Null));
+}
+
+#[test]
+fn commands_are_the_same_with_and_without_observed_frames() {
+    let session = Session::new();
+    let record = |options: &[&str]| {
+        let recording = session.record(options, &offscreen(&program("bent_swaps"), [""; 0]));
+        recording.trace.commands()
+    };
+    let names = |commands: &[Command]| -> Vec<String> {
+        commands.iter().map(|command| command.name.clone()).collect()
+    };
+    let plain = record(&[]);
+    let observed = record(&["--observe-frames", "1", "--frame-pixels"]);
+    assert_eq!(names(&plain), names(&observed));
+}
+
+/// A window of X11, whose size the shim asks the driver for.
+#[test]
+fn window_shows_frames_of_its_size() {
+    require("es2gears_x11");
+    let display = Display::start();
+    let session = Session::new();
+    let mut gears = std::process::Command::new("es2gears_x11");
+    display.use_in(&mut gears);
+    let recording = session.record(&["--observe-frames", "1", "--frames", "5", "--quit"], &gears);
+    let swaps = swaps(&recording.trace);
+    assert_eq!(swaps.len(), 5);
+    let hashes: Vec<_> = swaps.iter().map(|swap| &swap["observed_frame"]["hash"]).collect();
+    assert!(hashes.iter().all(|hash| hash.is_string()), "{hashes:?}");
+    for swap in &swaps {
+        let seen = &swap["observed_frame"];
+        assert_eq!((&seen["width"], &seen["height"]), (&json!(300), &json!(300)), "{swap}");
+    }
+}
