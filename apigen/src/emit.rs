@@ -7,6 +7,7 @@ mod functions;
 mod handlers;
 mod ids;
 mod names;
+mod replay;
 mod sizes;
 pub mod state;
 mod state_calls;
@@ -39,7 +40,10 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     }
     let state = Path::new("state/src/generated");
     files.extend(state::emit(program).into_iter().map(|(name, text)| (state.join(name), text)));
-    for folder in [protocol, shim] {
+    let replay = Path::new("replay/src/generated");
+    let plays = replay::emit(model, program).into_iter();
+    files.extend(plays.map(|(name, text)| (replay.join(name), text)));
+    for folder in [protocol, shim, replay] {
         let modules = files.keys().filter(|path| path.starts_with(folder));
         let lines: Vec<String> = modules
             .filter_map(|path| path.file_stem()?.to_str())

@@ -12,6 +12,11 @@ const TAKEN: &[&str] = &["call", "driver", "reads", "result", "scope", "writes"]
 /// Rust's keywords that occur as parameter names.
 const KEYWORDS: &[&str] = &["box", "in", "loop", "match", "move", "ref", "type", "use", "where"];
 
+/// The class of parameters that are no name, but where a program has a uniform.
+pub const UNIFORM_LOCATION: &str = "uniform_location";
+/// The same of a block of uniforms.
+pub const UNIFORM_BLOCK: &str = "uniform_block";
+
 /// The constant of a command's id: `glUniform4fv` is `GL_UNIFORM4FV`, `eglCreateSync64KHR` is
 /// `EGL_CREATE_SYNC64_KHR`. A word begins at an upper-case letter behind a lower-case one, and at
 /// the last of several upper-case letters when a lower-case one follows.

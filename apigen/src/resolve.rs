@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ctype::{CType, Repr, Sense};
 use crate::groups::{Groups, catch_all};
-use crate::lang::typed::{self, Command, Extent, Program, StmtKind};
+use crate::lang::typed::{self, Command, Extent, MemoryUse, Program, StmtKind};
 use crate::model::{
     Api, Direction, Effect, Function, Hook, Kind, Model, Observation, Param, SizeTable, Type, Value,
 };
@@ -30,6 +30,7 @@ pub fn resolve(
         functions.extend(resolver.function(command, functions.len() as u16, is_exported));
     }
     resolver.refuse_equal_constants(&functions);
+    program.commands.iter().for_each(|command| resolver.refuse_unplayable(command));
     let mut problems = resolver.problems;
     if problems.is_empty() {
         let sizes = size_tables(program, &functions);
@@ -150,7 +151,7 @@ impl Resolver<'_> {
     fn param(&mut self, command: &Command, at: usize, end: u16) -> Option<Param> {
         let declared = command.params.get(at)?;
         let group = declared.group.as_deref();
-        let mut value = self.value(command, &declared.ctype, group, declared.class.is_some())?;
+        let mut value = self.value(command, &declared.ctype, group, names_object(declared))?;
         let slot = command.slots.iter().find(|slot| slot.param == at);
         let api = api_of(&command.name);
         let observation = slot.map(|slot| {
@@ -235,7 +236,7 @@ impl Resolver<'_> {
     /// What a pointer points at, if the registry says.
     fn pointee(&self, declared: &typed::Param, api: Api) -> Option<Type> {
         let (repr, sense) = declared.ctype.pointee()?.scalar()?;
-        let kind = self.kind(sense, declared.group.as_deref(), declared.class.is_some(), api);
+        let kind = self.kind(sense, declared.group.as_deref(), names_object(declared), api);
         let repr_or_bytes = if repr == Repr::Void { Repr::U8 } else { repr };
         (repr != Repr::Void || sense != Sense::Void).then_some(Type { repr: repr_or_bytes, kind })
     }
@@ -250,6 +251,31 @@ impl Resolver<'_> {
         }
     }
 
+    /// Addresses that nobody says anything of can't be given to a driver again.
+    fn refuse_unplayable(&mut self, command: &Command) {
+        let is_egl = api_of(&command.name) == Api::Egl;
+        if is_egl || command.replay != typed::Replay::Generated {
+            return;
+        }
+        for (at, param) in command.params.iter().enumerate() {
+            let is_address = match param.memory {
+                MemoryUse::Address | MemoryUse::Unknown => true,
+                MemoryUse::None => matches!(param.ctype.scalar(), Some((Repr::Pointer, _))),
+                MemoryUse::Declared | MemoryUse::Registry => false,
+            };
+            let is_offset = command.offset.is_some_and(|(offset, _)| offset == at);
+            let is_array = command.array.is_some_and(|(pointer, _)| pointer == at);
+            if is_address && !is_offset && !is_array && param.class.is_none() {
+                let message = format!(
+                    "how is {} replayed? `{}` is an address; say `class`, `@array`, `@offset` or \
+                     `@replay`",
+                    command.name, param.name
+                );
+                self.refuse(command, message);
+            }
+        }
+    }
+
     fn refuse(&mut self, command: &Command, message: String) {
         let file = match api_of(&command.name) {
             Api::Egl => "egl.xml",
@@ -257,6 +283,12 @@ impl Resolver<'_> {
         };
         self.problems.push(Problem { file: file.to_owned(), line: 0, message });
     }
+}
+
+/// Whether a parameter is, or points at, names of objects.
+fn names_object(param: &typed::Param) -> bool {
+    let places = [naming::UNIFORM_LOCATION, naming::UNIFORM_BLOCK];
+    param.class.as_deref().is_some_and(|class| !places.contains(&class))
 }
 
 /// Whether a part observes memory for the parameter.

@@ -16,6 +16,7 @@ use crate::problem::Error;
 pub const GENERATED: &[&str] = &[
     "apigen/tests/toy/run/generated",
     "protocol/src/generated",
+    "replay/src/generated",
     "shim/src/generated",
     "state/src/generated",
 ];

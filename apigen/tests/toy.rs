@@ -64,6 +64,23 @@ fn tables_follow_the_order_of_ids() {
 }
 
 #[test]
+fn commands_are_played_by_generated_functions_or_by_hand() {
+    insta::assert_snapshot!(generated("replay/src/generated/gl_es2.rs"));
+    insta::assert_snapshot!(generated("replay/src/generated/table.rs"));
+}
+
+#[test]
+fn address_that_nobody_explains_is_refused() {
+    let mut inputs = inputs();
+    let toy = &mut inputs.descriptions.files[1].text;
+    *toy = toy.replace("@offset(indices, GL_ONE)\n", "");
+    let Err(Error::Inputs(problems)) = apigen::generate(&inputs) else { unreachable!() };
+    let message = "gl.xml: how is glDrawToys replayed? `indices` is an address; say `class`, \
+                   `@array`, `@offset` or `@replay`";
+    assert_eq!(problems.iter().map(|found| found.to_string()).collect::<Vec<_>>(), [message]);
+}
+
+#[test]
 fn same_input_gives_the_same_output() {
     assert_eq!(*FILES, apigen::generate(&inputs()).unwrap().files);
 }

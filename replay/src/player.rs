@@ -123,6 +123,10 @@ pub struct Facts {
     pub has_pixel_buffers: bool,
     /// Buffers can be mapped, in a version before 3.0.
     pub has_map_buffer: bool,
+    /// Uploads may take a part of an image in memory.
+    pub has_unpack_subimage: bool,
+    /// The same of read-backs.
+    pub has_pack_subimage: bool,
 }
 
 /// Plays `reader`'s trace from its first command on.
@@ -212,8 +216,8 @@ fn functions(description: &Description) -> Result<Vec<Option<Known>>, ReplayErro
 }
 
 fn known(of_trace: &Function) -> Result<Known, ReplayError> {
-    let entry =
-        find(&generated::COMMANDS, &of_trace.name).or_else(|| find(&egl::COMMANDS, &of_trace.name));
+    let entry = find(&generated::table::COMMANDS, &of_trace.name)
+        .or_else(|| find(&egl::COMMANDS, &of_trace.name));
     if entry.is_some() {
         check_signature(of_trace)?;
     }
@@ -450,7 +454,13 @@ impl Parts {
         let has = |name: &str| extensions.split(' ').any(|extension| extension == name);
         let has_pixel_buffers = version >= (3, 0) || has("GL_NV_pixel_buffer_object");
         let has_map_buffer = has("GL_OES_mapbuffer");
-        let facts = Facts { version, has_pixel_buffers, has_map_buffer };
+        let facts = Facts {
+            version,
+            has_pixel_buffers,
+            has_map_buffer,
+            has_unpack_subimage: version >= (3, 0) || has("GL_EXT_unpack_subimage"),
+            has_pack_subimage: version >= (3, 0) || has("GL_NV_pack_subimage"),
+        };
         self.facts.insert(scopes.context, facts);
         facts
     }

@@ -42,6 +42,7 @@ pub enum ItemKind {
     Function { name: Name, params: Vec<Param>, result: Option<Type>, body: FunctionBody },
     Extern { kind: Name, name: Name, params: Vec<Param>, result: Option<Type> },
     Group { name: Name, targets: Vec<Target> },
+    Class { name: Name, targets: Vec<Target> },
     Prefer { names: Vec<Name> },
     Command { names: Vec<Name>, body: Option<Block> },
 }

@@ -291,6 +291,13 @@ pub struct Command {
     pub hook: Option<Hook>,
     /// Whether it may make the driver read buffers.
     pub consumes: bool,
+    /// Whether it takes vertices from client arrays.
+    pub draws: bool,
+    pub replay: Replay,
+    /// The pointer and the stride of a vertex array that it sets.
+    pub array: Option<(usize, usize)>,
+    /// The pointer that is an offset while a buffer is bound, and the value that asks for the binding.
+    pub offset: Option<(usize, i64)>,
     /// Variables of both parts.
     pub locals: Vec<Local>,
     /// Observations that depend on the arguments alone, at most one a parameter.
@@ -309,7 +316,8 @@ pub struct Param {
     pub ty: Type,
     /// Enum group, of the registry or of a `group` item.
     pub group: Option<String>,
-    /// The kind of object that an integer names, of the registry.
+    /// The kind of object that an integer or a handle names, of the registry or of a `class` item;
+    /// with `_` for spaces.
     pub class: Option<String>,
     /// What the description says of the memory behind a pointer.
     pub memory: MemoryUse,
@@ -336,6 +344,8 @@ pub struct CResult {
     /// `None` for void.
     pub ty: Option<Type>,
     pub group: Option<String>,
+    /// The kind of object that it names.
+    pub class: Option<String>,
 }
 
 /// When a command takes effect.
@@ -345,6 +355,17 @@ pub enum Effect {
     Enter,
     Leave,
     Recorded,
+}
+
+/// Who plays a command again.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Replay {
+    #[default]
+    Generated,
+    /// A function of `replay/src/gl`.
+    ByHand,
+    /// Nobody: it needs something that is not the program's own.
+    Outside,
 }
 
 /// A part in `shim/src/hooks.rs`.

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Attribute, Name};
 use super::super::diagnostic::Diagnostic;
-use super::super::typed::{Ask, Effect, Hook};
+use super::super::typed::{Ask, Effect, Hook, Replay};
 use super::Checker;
 use super::names::did_you_mean;
 
@@ -67,6 +67,69 @@ impl<'a> Checker<'a> {
             }
         }
         Some(hook)
+    }
+
+    /// `@replay(by_hand)`
+    pub(super) fn replay(&mut self, found: &[Attribute]) -> Replay {
+        let Some(attribute) = find(found, "replay") else { return Replay::Generated };
+        match attribute.arguments.as_slice() {
+            [word] if word.text == "by_hand" => Replay::ByHand,
+            [word] if word.text == "outside" => Replay::Outside,
+            _ => {
+                let message = "a command is replayed `by_hand`, or not: `outside`";
+                self.mistake(attribute.span, message);
+                Replay::Generated
+            }
+        }
+    }
+
+    /// `@array(pointer, stride)`
+    pub(super) fn array(
+        &mut self,
+        found: &[Attribute],
+        command: &crate::registry::Command,
+    ) -> Option<(usize, usize)> {
+        let attribute = find(found, "array")?;
+        let [pointer, stride] = attribute.arguments.as_slice() else {
+            self.mistake(attribute.span, "`@array` names a pointer and a stride");
+            return None;
+        };
+        let at = |name: &Name, is_pointer: bool| {
+            let named = |known: &crate::registry::Param| {
+                known.name == name.text && known.ty.is_pointer() == is_pointer
+            };
+            command.params.iter().position(named)
+        };
+        for (name, is_pointer, what) in [(pointer, true, "pointer"), (stride, false, "number")] {
+            if at(name, is_pointer).is_none() {
+                let message = format!("{} has no {what} `{}`", command.name, name.text);
+                self.mistake(name.span, message);
+            }
+        }
+        Some((at(pointer, true)?, at(stride, false)?))
+    }
+
+    /// `@offset(pixels, GL_PIXEL_UNPACK_BUFFER_BINDING)`: the parameter, and the value that asks for
+    /// the buffer.
+    pub(super) fn offset(
+        &mut self,
+        found: &[Attribute],
+        command: &crate::registry::Command,
+    ) -> Option<(usize, i64)> {
+        let attribute = find(found, "offset")?;
+        let [param, binding] = attribute.arguments.as_slice() else {
+            let message = "`@offset` names a parameter, and the enumerant that asks for the buffer";
+            self.mistake(attribute.span, message);
+            return None;
+        };
+        let named =
+            |known: &crate::registry::Param| known.name == param.text && known.ty.is_pointer();
+        let at = command.params.iter().position(named);
+        if at.is_none() {
+            let message = format!("{} has no pointer `{}`", command.name, param.text);
+            self.mistake(param.span, message);
+        }
+        Some((at?, self.enumerant(binding)?))
     }
 
     /// `@ask(glGetIntegerv, GL_VIEWPORT)`

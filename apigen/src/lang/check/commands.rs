@@ -13,6 +13,7 @@ use super::body::{Body, Subject, element_of};
 use super::{Checker, types};
 use crate::ctype::Sense;
 use crate::len::{self, Len};
+use crate::naming::{UNIFORM_BLOCK, UNIFORM_LOCATION, snake_case};
 use crate::registry;
 
 /// A description, and the command that it names.
@@ -40,12 +41,12 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        let groups = self.groups(files);
+        let slots = Slots { groups: self.groups(files), classes: self.classes(files) };
         let families = self.families();
         for api in self.names.apis.clone() {
             for command in api.registry.commands.values() {
                 let by = self.describer(command, &descriptions, &families);
-                let typed = self.command(api.name, command, by, &descriptions, &groups);
+                let typed = self.command(api.name, command, by, &descriptions, &slots);
                 self.program.commands.push(typed);
             }
         }
@@ -131,7 +132,7 @@ impl<'a> Checker<'a> {
         command: &'a registry::Command,
         by: Option<&'a registry::Command>,
         descriptions: &Descriptions<'a>,
-        groups: &Groups,
+        slots: &Slots,
     ) -> Command {
         let described = by.and_then(|by| descriptions.get(by.name.as_str())).copied();
         let attributes = described.map_or(&[][..], |described| &described.item.attributes);
@@ -144,11 +145,15 @@ impl<'a> Checker<'a> {
             origin: command.origin,
             docs: described.map_or_else(Vec::new, |described| described.item.docs.clone()),
             described_by: by.map(|by| by.name.clone()),
-            params: self.params(command, groups),
-            result: self.result(command, groups),
+            params: self.params(command, slots),
+            result: self.result(command, slots),
             effect: effect.unwrap_or_default(),
             hook,
             consumes,
+            draws: self.has_word(attributes, "draws"),
+            replay: self.replay(attributes),
+            array: self.array(attributes, by.unwrap_or(command)),
+            offset: self.offset(attributes, by.unwrap_or(command)),
             locals: Vec::new(),
             slots: Vec::new(),
             enter: Block::default(),
@@ -197,26 +202,27 @@ impl<'a> Checker<'a> {
         typed.params = subject.params;
     }
 
-    fn params(&self, command: &registry::Command, groups: &Groups) -> Vec<Param> {
+    fn params(&self, command: &registry::Command, slots: &Slots) -> Vec<Param> {
         let all = command.params.iter().enumerate();
         all.map(|(at, param)| Param {
             name: param.name.clone(),
             ctype: param.ty.clone(),
             // `void` is no parameter's type; an unknown type is reported by who needs its size.
             ty: types::scalar(&param.ty).unwrap_or(Type::Address),
-            group: groups.of(command, Some(at)).or_else(|| param.group.clone()),
-            class: param.class.clone(),
+            group: slots.groups.of(command, Some(at)).or_else(|| param.group.clone()),
+            class: slots.classes.of(command, Some(at)).or_else(|| class_of(param)),
             memory: MemoryUse::None,
         })
         .collect()
     }
 
-    fn result(&self, command: &registry::Command, groups: &Groups) -> CResult {
+    fn result(&self, command: &registry::Command, slots: &Slots) -> CResult {
         let is_void = command.result.is_void();
         CResult {
             ctype: command.result.clone(),
             ty: (!is_void).then(|| types::scalar(&command.result).unwrap_or(Type::Address)),
-            group: groups.of(command, None).or_else(|| command.result_group.clone()),
+            group: slots.groups.of(command, None).or_else(|| command.result_group.clone()),
+            class: slots.classes.of(command, None),
         }
     }
 
@@ -287,9 +293,50 @@ impl<'a> Checker<'a> {
             }
         }
         for (group, target) in patterns {
-            self.pattern_group(&group, target, &mut groups);
+            self.pattern(&group, target, &mut groups, |param| param.group.is_none());
         }
         groups
+    }
+
+    /// What `class` items say, patterns behind names.
+    fn classes(&mut self, files: &[File]) -> Groups {
+        let mut classes = Groups::default();
+        let mut patterns = Vec::new();
+        for item in files.iter().flat_map(|file| &file.items) {
+            let ItemKind::Class { name, targets } = &item.kind else { continue };
+            if !self.class_named(name) {
+                continue;
+            }
+            for target in targets {
+                if target.is_pattern {
+                    patterns.push((name.text.clone(), target));
+                } else if let Some(slot) = self.target(target) {
+                    let key = (target.command.text.clone(), slot);
+                    if classes.0.insert(key, name.text.clone()).is_some() {
+                        self.mistake(target.span, "this has a class already");
+                    }
+                }
+            }
+        }
+        for (class, target) in patterns {
+            self.pattern(&class, target, &mut classes, |param| param.class.is_none());
+        }
+        classes
+    }
+
+    /// Kinds of objects are those of the registries and of the descriptions.
+    fn class_named(&mut self, name: &ast::Name) -> bool {
+        let commands = self.names.apis.iter().flat_map(|api| api.registry.commands.values());
+        let of_registries = commands.flat_map(|command| &command.params).filter_map(class_of);
+        let objects = self.program.objects.iter().map(|object| snake_case(&object.name));
+        let mut all = of_registries
+            .chain(objects)
+            .chain([UNIFORM_LOCATION, UNIFORM_BLOCK].map(str::to_owned));
+        let is_known = all.any(|known| known == name.text);
+        if !is_known {
+            self.mistake(name.span, format!("no kind of object `{}`", name.text));
+        }
+        is_known
     }
 
     /// A parameter, or `None` for the result, of a target that names a command.
@@ -307,12 +354,18 @@ impl<'a> Checker<'a> {
         found.map(Some)
     }
 
-    /// `egl*.attribute`: integers of that name, of all commands that have one without a group.
-    fn pattern_group(&mut self, group: &str, target: &ast::Target, groups: &mut Groups) {
+    /// `egl*.attribute`: integers of that name, of all commands that have a free one.
+    fn pattern(
+        &mut self,
+        group: &str,
+        target: &ast::Target,
+        groups: &mut Groups,
+        is_free: impl Fn(&registry::Param) -> bool,
+    ) {
         let mut is_used = false;
         for command in self.names.apis.iter().flat_map(|api| api.registry.commands.values()) {
             let found = command.params.iter().position(|param| {
-                param.name == target.slot.text && !param.ty.is_pointer() && param.group.is_none()
+                param.name == target.slot.text && !param.ty.is_pointer() && is_free(param)
             });
             if let Some(at) = found.filter(|_| command.name.starts_with(&target.command.text)) {
                 is_used = true;
@@ -326,7 +379,18 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Groups by command and parameter; the result has none.
+/// What items say of parameters.
+struct Slots {
+    groups: Groups,
+    classes: Groups,
+}
+
+/// The class that the registry gives a parameter, as descriptions spell it.
+fn class_of(param: &registry::Param) -> Option<String> {
+    param.class.as_ref().map(|class| class.replace(' ', "_"))
+}
+
+/// Groups or classes by command and parameter; the result has none.
 #[derive(Default)]
 struct Groups(BTreeMap<(String, Option<usize>), String>);
 

@@ -19,7 +19,9 @@ impl<'a> Checker<'a> {
         let allowed: &[&str] = match &item.kind {
             ItemKind::Object { .. } => &["tracked"],
             ItemKind::Extern { .. } => &["tools"],
-            ItemKind::Command { .. } => &["effect", "hook", "consumes"],
+            ItemKind::Command { .. } => {
+                &["effect", "hook", "consumes", "draws", "replay", "offset", "array"]
+            }
             _ => &[],
         };
         self.allow_attributes(&item.attributes, allowed);
@@ -63,6 +65,7 @@ impl<'a> Checker<'a> {
             }
             ItemKind::State { .. }
             | ItemKind::Group { .. }
+            | ItemKind::Class { .. }
             | ItemKind::Prefer { .. }
             | ItemKind::Command { .. } => return None,
         })

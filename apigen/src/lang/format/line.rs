@@ -85,7 +85,7 @@ impl Line {
             self.angles = self.angles.saturating_sub(token.text.len() as u32);
         }
         self.is_prefix = is_prefix || opens_angle;
-        self.is_group |= self.last.is_none() && token.text == "group";
+        self.is_group |= self.last.is_none() && ["group", "class"].contains(&token.text);
         self.before = self.last.take().map(|(_, text)| text);
         self.last = Some((token.kind, token.text.to_owned()));
     }

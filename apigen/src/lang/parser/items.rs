@@ -64,6 +64,7 @@ impl Parser<'_> {
             (Kind::Word, "fn") => self.function(),
             (Kind::Word, "extern") => self.extern_(),
             (Kind::Word, "group") => self.group(),
+            (Kind::Word, "class") => self.class(),
             (Kind::Word, "prefer") => self.prefer(),
             (Kind::Word, "command") => self.command(),
             _ => {
@@ -232,6 +233,17 @@ impl Parser<'_> {
     fn group(&mut self) -> Parsed<ItemKind> {
         self.expect_word("group")?;
         let name = self.name("an enum group")?;
+        Ok(ItemKind::Group { name, targets: self.targets()? })
+    }
+
+    fn class(&mut self) -> Parsed<ItemKind> {
+        self.expect_word("class")?;
+        let name = self.name("a kind of object")?;
+        Ok(ItemKind::Class { name, targets: self.targets()? })
+    }
+
+    /// `: target, target;`
+    fn targets(&mut self) -> Parsed<Vec<Target>> {
         self.expect(":")?;
         let mut targets = Vec::new();
         while !self.is_sign(";") {
@@ -241,7 +253,7 @@ impl Parser<'_> {
             }
         }
         self.expect(";")?;
-        Ok(ItemKind::Group { name, targets })
+        Ok(targets)
     }
 
     fn target(&mut self) -> Parsed<Target> {

@@ -1,0 +1,252 @@
+//! What a command's arguments become on their way to the driver.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::super::ident;
+use super::needs::Needs;
+use crate::ctype::Repr;
+use crate::lang::typed::{Command, Direction, ExprKind, Extent, Program, StmtKind};
+use crate::model::{Function, Param};
+use crate::naming::{UNIFORM_BLOCK, UNIFORM_LOCATION};
+use crate::parts;
+
+/// A command's arguments.
+pub struct Arguments<'a> {
+    function: &'a Function,
+    command: &'a Command,
+    needs: Needs<'a>,
+}
+
+/// What becomes of one.
+enum Role {
+    /// A number of its own.
+    Number,
+    UniformLocation,
+    UniformBlock,
+    /// A name, of 32 bits.
+    Name(TokenStream),
+    /// A name that makes the object if there is none.
+    BoundName(TokenStream),
+    /// A name that is an address in the driver.
+    Handle(TokenStream),
+    /// An array of names that the command reads, and whether it takes them away.
+    Names {
+        kind: TokenStream,
+        takes: bool,
+    },
+    /// An array of names that it gives.
+    Made(TokenStream),
+    /// Texts.
+    Texts,
+    Input,
+    Offset(i64),
+    /// Where a vertex array is, and the parameter that is its stride.
+    Array(usize),
+    Output,
+}
+
+impl<'a> Arguments<'a> {
+    pub fn new(function: &'a Function, command: &'a Command, program: &'a Program) -> Self {
+        Self { function, command, needs: Needs { function, command, program } }
+    }
+
+    /// A `let` for each, those that other ones need first.
+    pub fn ready(&self) -> TokenStream {
+        let (mut numbers, mut pointers) = (Vec::new(), Vec::new());
+        for (at, param) in self.function.params.iter().enumerate() {
+            let name = ident(&param.ident);
+            let value = self.value(at, param);
+            let list = if param.value.is_pointer { &mut pointers } else { &mut numbers };
+            list.push(quote!(let #name = #value;));
+        }
+        quote!(#(#numbers)* #(#pointers)*)
+    }
+
+    /// What is noted of names when the driver has returned.
+    pub fn afterwards(&self) -> TokenStream {
+        let params = self.function.params.iter().enumerate();
+        let notes = params.filter_map(|(at, param)| {
+            let index = Literal::usize_unsuffixed(at);
+            let count = self.needs.elements(at).unwrap_or_else(|| quote!(1));
+            match self.role(at, param) {
+                Role::Made(kind) => Some(quote!(call.made(#kind, #index, #count);)),
+                Role::Names { kind, takes: true } => {
+                    Some(quote!(call.unmade(#kind, #index, #count);))
+                }
+                _ => None,
+            }
+        });
+        notes.collect()
+    }
+
+    fn value(&self, at: usize, param: &Param) -> TokenStream {
+        let index = Literal::usize_unsuffixed(at);
+        let need = self.needs.bytes(at);
+        match self.role(at, param) {
+            Role::Number => {
+                let read = getter(param);
+                quote!(call.#read(#index))
+            }
+            Role::UniformLocation => match self.program() {
+                Some(program) => quote!(call.location_of(#program, #index)),
+                None => quote!(call.location(#index)),
+            },
+            Role::UniformBlock => {
+                let program = self.program();
+                quote!(call.uniform_block(#program, #index))
+            }
+            Role::Name(kind) => quote!(call.name(#kind, #index)),
+            Role::BoundName(kind) => quote!(call.bound_name(#kind, #index)?),
+            Role::Handle(kind) => quote!(call.handle(#kind, #index)),
+            Role::Names { kind, .. } => {
+                let count = self.needs.elements(at).unwrap_or_else(|| quote!(1));
+                quote!(call.names(#kind, #index, #count)?)
+            }
+            Role::Texts => {
+                let count = self.needs.elements(at).unwrap_or_else(|| quote!(1));
+                quote!(call.text_array(#index, #count)?)
+            }
+            Role::Offset(binding) => {
+                let binding = format!("{binding:#x}").parse::<TokenStream>().unwrap_or_default();
+                match need {
+                    Some(need) => quote!(call.input_or_offset(#index, #binding, #need)?),
+                    None => quote!(call.pointer_or_offset(#index, #binding)?),
+                }
+            }
+            Role::Array(stride) => {
+                let stride = Literal::usize_unsuffixed(stride);
+                quote!(array_pointer(call, #index, #stride)?)
+            }
+            Role::Input => match need {
+                Some(need) => quote!(call.input(#index, #need)?),
+                None => quote!(call.pointer(#index)?),
+            },
+            Role::Output | Role::Made(_) => match need {
+                Some(need) => quote!(call.room(#index, #need)?),
+                None => quote!(call.output(#index)?),
+            },
+        }
+    }
+
+    fn role(&self, at: usize, param: &Param) -> Role {
+        let Some(declared) = self.command.params.get(at) else { return Role::Number };
+        let verb = verb(&self.function.name);
+        let class = declared.class.as_deref();
+        if !param.value.is_pointer {
+            if class == Some(UNIFORM_LOCATION) {
+                return Role::UniformLocation;
+            }
+            if class == Some(UNIFORM_BLOCK) {
+                return Role::UniformBlock;
+            }
+            return match (class.and_then(kind), param.value.ty.repr) {
+                (Some(kind), Repr::Pointer) => Role::Handle(kind),
+                (Some(kind), _) if self.binds(at) => Role::BoundName(kind),
+                (Some(kind), _) => Role::Name(kind),
+                (None, _) => Role::Number,
+            };
+        }
+        if let Some((_, stride)) = self.command.array.filter(|(pointer, _)| *pointer == at) {
+            return Role::Array(stride);
+        }
+        let is_input = declared.ctype.points_at_const();
+        match (class.and_then(kind), &self.command.offset) {
+            (Some(kind), _) if is_input => Role::Names { kind, takes: verb == "Delete" },
+            (Some(kind), _) if ["Gen", "Create"].contains(&verb) => Role::Made(kind),
+            (_, Some((offset, binding))) if *offset == at => Role::Offset(*binding),
+            _ if self.needs.is_texts(at) => Role::Texts,
+            _ if is_input || self.needs.direction(at) == Some(Direction::In) => Role::Input,
+            _ => Role::Output,
+        }
+    }
+
+    /// The parameter that names a program.
+    fn program(&self) -> Option<Literal> {
+        let is_program = |class: &Option<String>| class.as_deref() == Some("program");
+        let at = self.command.params.iter().position(|param| is_program(&param.class));
+        at.map(Literal::usize_unsuffixed)
+    }
+
+    /// Whether the description says `Kind.bind(name)` of the argument.
+    fn binds(&self, at: usize) -> bool {
+        let mut found = false;
+        for part in [&self.command.enter, &self.command.leave] {
+            parts::each(part, &mut |stmt| {
+                let mut see = |expr: &crate::lang::typed::Expr| {
+                    crate::lang::walk::walk(expr, &mut |inner| {
+                        if let ExprKind::Bind(_, name) = &inner.kind {
+                            found |= matches!(name.kind, ExprKind::Param(param) if param == at);
+                        }
+                    });
+                };
+                match &stmt.kind {
+                    StmtKind::Let(_, value) | StmtKind::Assign(_, value) | StmtKind::Act(value) => {
+                        see(value);
+                    }
+                    _ => {}
+                }
+            });
+        }
+        found
+    }
+}
+
+/// The word behind the API's prefix: of `glGenBuffers` it is `Gen`.
+fn verb(command: &str) -> &str {
+    let verb = command.strip_prefix("gl").unwrap_or(command);
+    let end = verb.char_indices().skip(1).find(|(_, c)| c.is_ascii_uppercase());
+    end.map_or(verb, |(end, _)| &verb[..end])
+}
+
+/// The kind of names that a class is, as `replay/src/names.rs` has them.
+pub fn kind(class: &str) -> Option<TokenStream> {
+    let kind = match class {
+        "buffer" => "Buffer",
+        "fence" => "Fence",
+        "framebuffer" => "Framebuffer",
+        "memory_object" => "MemoryObject",
+        // They share their names.
+        "program" | "shader" => "Program",
+        "program_pipeline" => "ProgramPipeline",
+        "query" => "Query",
+        "renderbuffer" => "Renderbuffer",
+        "sampler" => "Sampler",
+        "semaphore" => "Semaphore",
+        "sync" => "Sync",
+        "texture" => "Texture",
+        "transform_feedback" => "TransformFeedback",
+        "vertex_array" => "VertexArray",
+        _ => return None,
+    };
+    let kind = format_ident!("{kind}");
+    Some(quote!(Kind::#kind))
+}
+
+/// What reads a number.
+fn getter(param: &Param) -> proc_macro2::Ident {
+    let rust = param.value.rust.to_string();
+    format_ident!("{}", if param.value.ty.repr == Repr::Pointer { "address" } else { &rust })
+}
+
+/// Where a parameter's memory is described: as a slot, or as a range of the parameter.
+pub fn extent(command: &Command, at: usize) -> Option<(Direction, &Extent)> {
+    if let Some(slot) = command.slots.iter().find(|slot| slot.param == at) {
+        return Some((slot.direction, &slot.extent));
+    }
+    let mut found = Vec::new();
+    for part in [&command.enter, &command.leave] {
+        parts::each(part, &mut |stmt| {
+            if let StmtKind::Observe(observation) = &stmt.kind
+                && observation.param == Some(at)
+            {
+                found.push((observation.direction, &observation.extent));
+            }
+        });
+    }
+    // Several may be cases, of which each is the whole extent in its own.
+    match found.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}

@@ -1,0 +1,150 @@
+//! How much memory the driver may touch behind a pointer, as far as arguments alone tell.
+//!
+//! The player compares it with the room that there is. What tables of sizes say is small, and not
+//! worth a look.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::super::ident;
+use super::arguments::extent;
+use crate::lang::ast::BinaryOp;
+use crate::lang::typed::{Command, Direction, Expr, ExprKind, Extent, Program};
+use crate::model::Function;
+use crate::parts;
+
+/// The most that a table of sizes says.
+const SIZES_MAX: i64 = 16;
+
+pub struct Needs<'a> {
+    pub function: &'a Function,
+    pub command: &'a Command,
+    pub program: &'a Program,
+}
+
+impl Needs<'_> {
+    pub fn direction(&self, at: usize) -> Option<Direction> {
+        extent(self.command, at).map(|(direction, _)| direction)
+    }
+
+    pub fn is_texts(&self, at: usize) -> bool {
+        matches!(extent(self.command, at), Some((_, Extent::Strings { .. })))
+    }
+
+    /// Number of elements, as an `i64`.
+    pub fn elements(&self, at: usize) -> Option<TokenStream> {
+        let (_, extent) = extent(self.command, at)?;
+        match &parts::written_out(self.program, extent) {
+            Extent::Elements(count) | Extent::Strings { count, .. } => self.int(count),
+            Extent::Counted { most, .. } => self.int(most),
+            _ => None,
+        }
+    }
+
+    /// Bytes, as an `i64`; `None` where that is not known, or a constant.
+    pub fn bytes(&self, at: usize) -> Option<TokenStream> {
+        if self.command.draws && self.command.offset.is_some_and(|(offset, _)| offset == at) {
+            // An index has four bytes at most.
+            let count = self.function.params.iter().find(|param| param.name == "count")?;
+            let count = ident(&count.ident);
+            return Some(quote!(i64::from(#count).saturating_mul(4)));
+        }
+        let (_, extent) = extent(self.command, at)?;
+        let size = self.element_bytes(at);
+        let times = |count: &Expr| {
+            let tokens = (!is_small(count)).then(|| self.int(count)).flatten()?;
+            let size = Literal::i64_unsuffixed(size);
+            Some(if self.element_bytes(at) == 1 {
+                tokens
+            } else {
+                quote!(#tokens.saturating_mul(#size))
+            })
+        };
+        match &parts::written_out(self.program, extent) {
+            Extent::Elements(count) => times(count),
+            Extent::Slice(_, end) => times(end),
+            Extent::Counted { most, .. } => times(most),
+            Extent::Text { within: Some(within) } => times(within),
+            Extent::TextOf { length, .. } => times(length),
+            _ => None,
+        }
+    }
+
+    fn element_bytes(&self, at: usize) -> i64 {
+        let pointee = self.command.params.get(at).and_then(|param| param.ctype.pointee());
+        let size = pointee.and_then(|pointee| pointee.scalar()).map(|(repr, _)| repr.size());
+        i64::from(size.unwrap_or(1).max(1))
+    }
+
+    /// An expression of arguments as an `i64` that saturates.
+    fn int(&self, expr: &Expr) -> Option<TokenStream> {
+        Some(match &expr.kind {
+            ExprKind::Int(number, _) => {
+                let number = Literal::i64_unsuffixed(*number);
+                quote!(#number)
+            }
+            ExprKind::Param(at) => {
+                let param =
+                    self.function.params.get(*at).filter(|param| !param.value.is_pointer)?;
+                let (name, at) = (ident(&param.ident), Literal::usize_unsuffixed(*at));
+                match param.value.rust.to_string().as_str() {
+                    "i64" => quote!(#name),
+                    "isize" | "u64" => quote!(call.i64(#at)),
+                    _ => quote!(i64::from(#name)),
+                }
+            }
+            ExprKind::Convert(inner) => self.int(inner)?,
+            ExprKind::Sizes(..) => {
+                let most = Literal::i64_suffixed(SIZES_MAX);
+                quote!(#most)
+            }
+            ExprKind::Binary(op, left, right) => {
+                let suffixed = |expr: &Expr| match &expr.kind {
+                    ExprKind::Int(number, _) => {
+                        let number = Literal::i64_suffixed(*number);
+                        Some(quote!(#number))
+                    }
+                    _ => self.int(expr),
+                };
+                let (left, right) = (suffixed(left)?, self.int(right)?);
+                match op {
+                    BinaryOp::Multiply => quote!(#left.saturating_mul(#right)),
+                    BinaryOp::Add => quote!(#left.saturating_add(#right)),
+                    BinaryOp::Subtract => quote!(#left.saturating_sub(#right)),
+                    BinaryOp::Divide => quote!((#left / #right.max(1))),
+                    _ => return None,
+                }
+            }
+            ExprKind::If(_, then, otherwise) => match (&then.kind, &otherwise.kind) {
+                (_, ExprKind::Int(0, _)) => self.int(then)?,
+                (ExprKind::Int(0, _), _) => self.int(otherwise)?,
+                _ => {
+                    let (then, otherwise) = (self.int(then)?, self.int(otherwise)?);
+                    quote!(#then.max(#otherwise))
+                }
+            },
+            ExprKind::Min(left, right) => {
+                let (left, right) = (self.int(left)?, self.int(right)?);
+                quote!((#left).min(#right))
+            }
+            ExprKind::Max(left, right) => {
+                let (left, right) = (self.int(left)?, self.int(right)?);
+                quote!((#left).max(#right))
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Whether a number depends on nothing, or on tables of sizes alone.
+fn is_small(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(..) | ExprKind::Sizes(..) => true,
+        ExprKind::Convert(inner) => is_small(inner),
+        ExprKind::If(_, left, right)
+        | ExprKind::Binary(_, left, right)
+        | ExprKind::Min(left, right)
+        | ExprKind::Max(left, right) => is_small(left) && is_small(right),
+        _ => false,
+    }
+}

@@ -1,0 +1,110 @@
+//! Arguments as the driver is to have them, for generated code.
+//!
+//! How much memory a driver may touch is computed from arguments, so it is compared with the room
+//! that there is before the driver gets a pointer.
+
+use std::ffi::{c_char, c_void};
+
+use gapii_protocol::generated::functions::FUNCTIONS;
+
+use crate::call::{Call, Skip};
+use crate::driver::function;
+use crate::names::Kind;
+
+impl Call<'_, '_> {
+    /// An address that is only a number.
+    pub fn address(&self, index: usize) -> *mut c_void {
+        self.usize(index) as *mut c_void
+    }
+
+    /// An input of which the driver reads up to `need` bytes. Null stays null.
+    pub fn input<T>(&mut self, index: usize, need: i64) -> Result<*const T, Skip> {
+        let address = self.bits(index);
+        let need = u64::try_from(need).unwrap_or(0);
+        if address != 0 && need > self.parts.memory.readable_from(address) {
+            return Err(Skip::from("it reads more memory than replay takes"));
+        }
+        self.pointer(index)
+    }
+
+    /// An input of which the driver reads up to `need` bytes, or an offset while a buffer is bound to
+    /// `binding`.
+    pub fn input_or_offset<T>(
+        &mut self,
+        index: usize,
+        binding: u32,
+        need: i64,
+    ) -> Result<*const T, Skip> {
+        let address = self.bits(index);
+        if address == 0 || self.bound(binding) != 0 {
+            return Ok(self.usize(index) as *const T);
+        }
+        self.input(index, need)
+    }
+
+    /// An output of which the driver writes up to `need` bytes. Null stays null.
+    pub fn room<T>(&mut self, index: usize, need: i64) -> Result<*mut T, Skip> {
+        self.output_of(index, u64::try_from(need).unwrap_or(0))
+    }
+
+    /// An array of texts. Null stays null.
+    pub fn text_array(&mut self, index: usize, count: i64) -> Result<*const *const c_char, Skip> {
+        if self.bits(index) == 0 || count <= 0 {
+            return Ok(self.pointer(index)?);
+        }
+        let texts = self.texts(index);
+        if usize::try_from(count).is_ok_and(|count| count > texts.len()) {
+            return Err(Skip::from("the trace does not have all of its texts"));
+        }
+        Ok(self.place_texts(&texts)?.0)
+    }
+
+    /// The driver's object of a name that is an address; null of one that is not known.
+    pub fn handle(&mut self, kind: Kind, index: usize) -> *mut c_void {
+        let found = self.parts.names.find(self.scopes, kind, self.bits(index));
+        found.unwrap_or(0) as usize as *mut c_void
+    }
+
+    /// The driver's name of an object that is made by being bound.
+    pub fn bound_name(&mut self, kind: Kind, index: usize) -> Result<u32, Skip> {
+        let recorded = self.bits(index);
+        if recorded == 0 {
+            return Ok(0);
+        }
+        if let Some(known) = self.parts.names.find(self.scopes, kind, recorded) {
+            return Ok(known as u32);
+        }
+        let Some(generate) = self.generator(kind) else { return Ok(self.name(kind, index)) };
+        let mut real = 0;
+        unsafe {
+            let generate = self.driver::<unsafe extern "C" fn(i32, *mut u32)>(generate)?;
+            generate(1, &raw mut real);
+        }
+        self.parts.names.insert(self.scopes, kind, recorded, u64::from(real));
+        Ok(real)
+    }
+
+    /// What makes names of a kind in this context.
+    fn generator(&mut self, kind: Kind) -> Option<u16> {
+        let is_es1 = self.parts.facts(self.scopes).version.0 < 2;
+        Some(match (kind, is_es1) {
+            (Kind::Buffer, _) => const { function("glGenBuffers") },
+            (Kind::Texture, _) => const { function("glGenTextures") },
+            (Kind::Framebuffer, false) => const { function("glGenFramebuffers") },
+            (Kind::Framebuffer, true) => const { function("glGenFramebuffersOES") },
+            (Kind::Renderbuffer, false) => const { function("glGenRenderbuffers") },
+            (Kind::Renderbuffer, true) => const { function("glGenRenderbuffersOES") },
+            (Kind::Query, _) if self.parts.facts(self.scopes).version >= (3, 0) => {
+                const { function("glGenQueries") }
+            }
+            (Kind::Query, _) => const { function("glGenQueriesEXT") },
+            _ => return None,
+        })
+    }
+
+    /// Number of the driver's function of this command's name, for what plays several.
+    pub fn own_function(&self) -> Result<u16, Skip> {
+        let found = FUNCTIONS.binary_search_by_key(&self.command.name(), |known| known.name);
+        found.map(|at| at as u16).map_err(|_| Skip::from("this build does not know it"))
+    }
+}

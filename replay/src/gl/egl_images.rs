@@ -1,0 +1,50 @@
+//! Textures and renderbuffers that are EGL images.
+
+use std::ffi::c_void;
+
+use crate::call::{Call, Outcome, Skip};
+use crate::generated::ids;
+use crate::names::Kind;
+
+pub fn glEGLImageTargetTexture2DOES(call: &mut Call<'_, '_>) -> Outcome {
+    let (target, image) = (call.u32(0), image(call, 1)?);
+    let driver: unsafe extern "C" fn(u32, *mut c_void) =
+        unsafe { call.driver(ids::GL_EGL_IMAGE_TARGET_TEXTURE2D_OES) }?;
+    unsafe { driver(target, image) };
+    call.returned(None);
+    Ok(())
+}
+
+pub fn glEGLImageTargetRenderbufferStorageOES(call: &mut Call<'_, '_>) -> Outcome {
+    let (target, image) = (call.u32(0), image(call, 1)?);
+    let driver: unsafe extern "C" fn(u32, *mut c_void) =
+        unsafe { call.driver(ids::GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES) }?;
+    unsafe { driver(target, image) };
+    call.returned(None);
+    Ok(())
+}
+
+pub fn glEGLImageTargetTexStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
+    let (target, image) = (call.u32(0), image(call, 1)?);
+    let attributes = call.pointer(2)?;
+    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
+        unsafe { call.driver(ids::GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT) }?;
+    unsafe { driver(target, image, attributes) };
+    call.returned(None);
+    Ok(())
+}
+
+pub fn glEGLImageTargetTextureStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
+    let (texture, image) = (call.name(Kind::Texture, 0), image(call, 1)?);
+    let attributes = call.pointer(2)?;
+    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
+        unsafe { call.driver(ids::GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT) }?;
+    unsafe { driver(texture, image, attributes) };
+    call.returned(None);
+    Ok(())
+}
+
+/// The image of an argument; drivers need not check what they are given.
+fn image(_call: &mut Call<'_, '_>, _index: usize) -> Result<*mut c_void, Skip> {
+    Err(Skip::from("its EGL image is not one that replay has made"))
+}

@@ -1,0 +1,161 @@
+//! Commands that say by an argument of which kind the object is that they name.
+
+use std::ffi::{c_char, c_void};
+
+use crate::call::{Call, Outcome, Skip};
+use crate::names::Kind;
+
+const GL_TEXTURE: u32 = 0x1702;
+const GL_VERTEX_ARRAY: u32 = 0x8074;
+const GL_BUFFER: u32 = 0x82E0;
+const GL_SHADER: u32 = 0x82E1;
+const GL_PROGRAM: u32 = 0x82E2;
+const GL_QUERY: u32 = 0x82E3;
+const GL_PROGRAM_PIPELINE: u32 = 0x82E4;
+const GL_SAMPLER: u32 = 0x82E6;
+const GL_SYNC_OBJECT_APPLE: u32 = 0x8A53;
+const GL_PROGRAM_PIPELINE_OBJECT_EXT: u32 = 0x8A4F;
+const GL_PROGRAM_OBJECT_EXT: u32 = 0x8B40;
+const GL_SHADER_OBJECT_EXT: u32 = 0x8B48;
+const GL_FRAMEBUFFER: u32 = 0x8D40;
+const GL_RENDERBUFFER: u32 = 0x8D41;
+const GL_TRANSFORM_FEEDBACK: u32 = 0x8E22;
+const GL_BUFFER_OBJECT_EXT: u32 = 0x9151;
+const GL_QUERY_OBJECT_EXT: u32 = 0x9153;
+const GL_VERTEX_ARRAY_OBJECT_EXT: u32 = 0x9154;
+
+/// The kind of objects that a word of GL_KHR_debug or GL_EXT_debug_label stands for.
+fn kind(identifier: u32) -> Option<Kind> {
+    Some(match identifier {
+        GL_BUFFER | GL_BUFFER_OBJECT_EXT => Kind::Buffer,
+        GL_SHADER | GL_SHADER_OBJECT_EXT | GL_PROGRAM | GL_PROGRAM_OBJECT_EXT => Kind::Program,
+        GL_VERTEX_ARRAY | GL_VERTEX_ARRAY_OBJECT_EXT => Kind::VertexArray,
+        GL_QUERY | GL_QUERY_OBJECT_EXT => Kind::Query,
+        GL_PROGRAM_PIPELINE | GL_PROGRAM_PIPELINE_OBJECT_EXT => Kind::ProgramPipeline,
+        GL_TRANSFORM_FEEDBACK => Kind::TransformFeedback,
+        GL_SAMPLER => Kind::Sampler,
+        GL_TEXTURE => Kind::Texture,
+        GL_RENDERBUFFER => Kind::Renderbuffer,
+        GL_FRAMEBUFFER => Kind::Framebuffer,
+        GL_SYNC_OBJECT_APPLE => Kind::Sync,
+        _ => return None,
+    })
+}
+
+/// The object of an argument, of a kind that another one says.
+fn named(call: &mut Call<'_, '_>, identifier: usize, name: usize) -> u32 {
+    match kind(call.u32(identifier)) {
+        Some(kind) => call.name(kind, name),
+        // The driver refuses the word.
+        None => call.u32(name),
+    }
+}
+
+pub fn glObjectLabel(call: &mut Call<'_, '_>) -> Outcome {
+    let (identifier, name) = (call.u32(0), named(call, 0, 1));
+    let length = call.i32(2);
+    let label = call.input(3, i64::from(length))?;
+    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) =
+        unsafe { call.driver(call.own_function()?) }?;
+    unsafe { driver(identifier, name, length, label) };
+    call.returned(None);
+    Ok(())
+}
+
+pub fn glLabelObjectEXT(call: &mut Call<'_, '_>) -> Outcome {
+    glObjectLabel(call)
+}
+
+pub fn glGetObjectLabel(call: &mut Call<'_, '_>) -> Outcome {
+    let (identifier, name) = (call.u32(0), named(call, 0, 1));
+    let size = call.i32(2);
+    let length = call.output(3)?;
+    let label = call.room(4, i64::from(size))?;
+    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
+        unsafe { call.driver(call.own_function()?) }?;
+    unsafe { driver(identifier, name, size, length, label) };
+    call.returned(None);
+    Ok(())
+}
+
+pub fn glGetObjectLabelEXT(call: &mut Call<'_, '_>) -> Outcome {
+    glGetObjectLabel(call)
+}
+
+/// The pointer is a sync object.
+pub fn glObjectPtrLabel(call: &mut Call<'_, '_>) -> Outcome {
+    let sync = call.handle(Kind::Sync, 0);
+    let length = call.i32(1);
+    let label = call.input(2, i64::from(length))?;
+    let driver: unsafe extern "C" fn(*mut c_void, i32, *const c_char) =
+        unsafe { call.driver(call.own_function()?) }?;
+    unsafe { driver(sync, length, label) };
+    call.returned(None);
+    Ok(())
+}
+
+pub fn glGetObjectPtrLabel(call: &mut Call<'_, '_>) -> Outcome {
+    let sync = call.handle(Kind::Sync, 0);
+    let size = call.i32(1);
+    let length = call.output(2)?;
+    let label = call.room(3, i64::from(size))?;
+    let driver: unsafe extern "C" fn(*mut c_void, i32, *mut i32, *mut c_char) =
+        unsafe { call.driver(call.own_function()?) }?;
+    unsafe { driver(sync, size, length, label) };
+    call.returned(None);
+    Ok(())
+}
+
+/// Source and destination are textures, or renderbuffers, by their targets.
+pub fn glCopyImageSubData(call: &mut Call<'_, '_>) -> Outcome {
+    let mut copied = |target: usize, name: usize| match call.u32(target) {
+        GL_RENDERBUFFER => call.name(Kind::Renderbuffer, name),
+        _ => call.name(Kind::Texture, name),
+    };
+    let (source, destination) = (copied(1, 0), copied(7, 6));
+    let i = |index| call.i32(index);
+    let size = [i(12), i(13), i(14)];
+    if size.iter().any(|size| *size < 0) {
+        return Err(Skip::from("it copies a negative number of pixels"));
+    }
+    type Copy = unsafe extern "C" fn(
+        u32,
+        u32,
+        i32,
+        i32,
+        i32,
+        i32,
+        u32,
+        u32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+    );
+    let driver: Copy = unsafe { call.driver(call.own_function()?) }?;
+    let (from, to) = (call.u32(1), call.u32(7));
+    unsafe {
+        driver(
+            source,
+            from,
+            i(2),
+            i(3),
+            i(4),
+            i(5),
+            destination,
+            to,
+            i(8),
+            i(9),
+            i(10),
+            i(11),
+            size[0],
+            size[1],
+            size[2],
+        );
+    }
+    call.returned(None);
+    Ok(())
+}
