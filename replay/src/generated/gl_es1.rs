@@ -12,6 +12,7 @@
 use core::ffi::c_void;
 
 use super::ids;
+use crate::arrays::array_pointer;
 use crate::call::{Call, Outcome};
 
 pub fn glAlphaFunc(call: &mut Call<'_, '_>) -> Outcome {
@@ -117,7 +118,7 @@ pub fn glColorPointer(call: &mut Call<'_, '_>) -> Outcome {
     let size = call.i32(0);
     let r#type = call.u32(1);
     let stride = call.i32(2);
-    let pointer = call.pointer_or_offset(3, 0x8894)?;
+    let pointer = array_pointer(call, 3, 2)?;
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
         unsafe { call.driver(ids::GL_COLOR_POINTER) }?;
     unsafe { driver(size, r#type, stride, pointer) };
@@ -565,7 +566,7 @@ pub fn glNormal3x(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glNormalPointer(call: &mut Call<'_, '_>) -> Outcome {
     let r#type = call.u32(0);
     let stride = call.i32(1);
-    let pointer = call.pointer_or_offset(2, 0x8894)?;
+    let pointer = array_pointer(call, 2, 1)?;
     let driver: unsafe extern "C" fn(u32, i32, *const c_void) =
         unsafe { call.driver(ids::GL_NORMAL_POINTER) }?;
     unsafe { driver(r#type, stride, pointer) };
@@ -741,7 +742,7 @@ pub fn glTexCoordPointer(call: &mut Call<'_, '_>) -> Outcome {
     let size = call.i32(0);
     let r#type = call.u32(1);
     let stride = call.i32(2);
-    let pointer = call.pointer_or_offset(3, 0x8894)?;
+    let pointer = array_pointer(call, 3, 2)?;
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
         unsafe { call.driver(ids::GL_TEX_COORD_POINTER) }?;
     unsafe { driver(size, r#type, stride, pointer) };
@@ -858,7 +859,7 @@ pub fn glVertexPointer(call: &mut Call<'_, '_>) -> Outcome {
     let size = call.i32(0);
     let r#type = call.u32(1);
     let stride = call.i32(2);
-    let pointer = call.pointer_or_offset(3, 0x8894)?;
+    let pointer = array_pointer(call, 3, 2)?;
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
         unsafe { call.driver(ids::GL_VERTEX_POINTER) }?;
     unsafe { driver(size, r#type, stride, pointer) };

@@ -13,6 +13,7 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use super::ids;
+use crate::arrays::array_pointer;
 use crate::arrays::set_client_arrays;
 use crate::call::{Call, Outcome};
 use crate::names::Kind;
@@ -1415,7 +1416,7 @@ pub fn glVertexAttribPointer(call: &mut Call<'_, '_>) -> Outcome {
     let r#type = call.u32(2);
     let normalized = call.u8(3);
     let stride = call.i32(4);
-    let pointer = call.pointer_or_offset(5, 0x8894)?;
+    let pointer = array_pointer(call, 5, 4)?;
     let driver: unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void) =
         unsafe { call.driver(ids::GL_VERTEX_ATTRIB_POINTER) }?;
     unsafe { driver(index, size, r#type, normalized, stride, pointer) };

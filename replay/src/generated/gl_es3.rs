@@ -13,6 +13,7 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use super::ids;
+use crate::arrays::array_pointer;
 use crate::arrays::set_client_arrays;
 use crate::call::{Call, Outcome};
 use crate::names::Kind;
@@ -2298,7 +2299,7 @@ pub fn glVertexAttribIPointer(call: &mut Call<'_, '_>) -> Outcome {
     let size = call.i32(1);
     let r#type = call.u32(2);
     let stride = call.i32(3);
-    let pointer = call.pointer_or_offset(4, 0x8894)?;
+    let pointer = array_pointer(call, 4, 3)?;
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) =
         unsafe { call.driver(ids::GL_VERTEX_ATTRIB_I_POINTER) }?;
     unsafe { driver(index, size, r#type, stride, pointer) };

@@ -13,6 +13,7 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use super::ids;
+use crate::arrays::array_pointer;
 use crate::arrays::set_client_arrays;
 use crate::call::{Call, Outcome};
 use crate::names::Kind;
@@ -2038,7 +2039,7 @@ pub fn glMatrixIndexPointerOES(call: &mut Call<'_, '_>) -> Outcome {
     let size = call.i32(0);
     let r#type = call.u32(1);
     let stride = call.i32(2);
-    let pointer = call.pointer_or_offset(3, 0x8894)?;
+    let pointer = array_pointer(call, 3, 2)?;
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
         unsafe { call.driver(ids::GL_MATRIX_INDEX_POINTER_OES) }?;
     unsafe { driver(size, r#type, stride, pointer) };
@@ -2241,7 +2242,7 @@ pub fn glPointParameterxvOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glPointSizePointerOES(call: &mut Call<'_, '_>) -> Outcome {
     let r#type = call.u32(0);
     let stride = call.i32(1);
-    let pointer = call.pointer_or_offset(2, 0x8894)?;
+    let pointer = array_pointer(call, 2, 1)?;
     let driver: unsafe extern "C" fn(u32, i32, *const c_void) =
         unsafe { call.driver(ids::GL_POINT_SIZE_POINTER_OES) }?;
     unsafe { driver(r#type, stride, pointer) };
@@ -3640,7 +3641,7 @@ pub fn glWeightPointerOES(call: &mut Call<'_, '_>) -> Outcome {
     let size = call.i32(0);
     let r#type = call.u32(1);
     let stride = call.i32(2);
-    let pointer = call.pointer_or_offset(3, 0x8894)?;
+    let pointer = array_pointer(call, 3, 2)?;
     let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
         unsafe { call.driver(ids::GL_WEIGHT_POINTER_OES) }?;
     unsafe { driver(size, r#type, stride, pointer) };
