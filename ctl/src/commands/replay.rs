@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
+use gapii_replay::verify::{Verified, Verifier};
 use gapii_replay::{
     Events, FrameEnd, Options, ReplayError, Report, SystemLoader, replay as play_trace,
 };
@@ -25,6 +26,10 @@ pub struct Replay {
     #[command(flatten)]
     frames: Frames,
 
+    /// Compare what the driver answers with what it answered when the program was recorded
+    #[arg(long)]
+    verify: bool,
+
     /// Show windows where the program had windows
     #[arg(long)]
     window: bool,
@@ -40,8 +45,12 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         .map_err(|error| Failure::unreachable(format!("can't wait for signals: {error}")))?;
     let is_cancelled = signals::flag(signals);
     let loader = SystemLoader::open().map_err(|error| Failure::unreachable(error.to_string()))?;
-    let options =
-        Options { frames: args.frames.frames.clone(), window: args.window, ..Options::default() };
+    let options = Options {
+        frames: args.frames.frames.clone(),
+        window: args.window,
+        verify: if args.verify { Verifier::on() } else { Verifier::default() },
+        ..Options::default()
+    };
     let commands = reader.footer().map_or(0, |footer| footer.totals.calls);
     let mut watch = Watch { progress: ExportProgress::start(commands), is_cancelled };
     let report = play_trace(&mut reader, &loader, options, &mut watch);
@@ -70,7 +79,11 @@ fn judge(report: &Report) -> Result<(), Failure> {
         let commands = counted(report.skipped, "command");
         return Err(Failure::no(format!("{commands} could not be played")));
     }
-    Ok(())
+    match report.verified.as_ref().map_or(0, |verified| verified.different) {
+        0 => Ok(()),
+        1 => Err(Failure::no("1 answer is not as it was recorded".to_owned())),
+        many => Err(Failure::no(format!("{many} answers are not as they were recorded"))),
+    }
 }
 
 fn describe(report: &Report) -> String {
@@ -92,6 +105,9 @@ fn describe(report: &Report) -> String {
     for note in &report.notes {
         text.push_str(&format!("{note}\n"));
     }
+    if let Some(verified) = &report.verified {
+        text.push_str(&describe_verified(verified));
+    }
     let rate = report.frames as f64 / report.seconds.max(1e-9);
     text.push_str(&format!(
         "played {}, {} of {} in {:.2} s, {rate:.1} frames/s\n",
@@ -99,6 +115,33 @@ fn describe(report: &Report) -> String {
         counted(report.frames, "frame"),
         counted(report.threads as u64, "thread"),
         report.seconds,
+    ));
+    text
+}
+
+fn describe_verified(verified: &Verified) -> String {
+    let mut text = String::new();
+    for difference in &verified.differences {
+        let seq = difference.seq.map(|seq| seq.to_string()).unwrap_or_default();
+        text.push_str(&format!(
+            "{seq} {}, {}: recorded {}, here {}\n",
+            difference.function, difference.part, difference.expected, difference.seen,
+        ));
+    }
+    let unlisted = verified.different - verified.differences.len() as u64;
+    if unlisted > 0 {
+        text.push_str(&format!("and {} more\n", counted(unlisted, "difference")));
+    }
+    for (reason, count) in &verified.reasons {
+        text.push_str(&format!("{count} tolerated: {reason}\n"));
+    }
+    text.push_str(&format!(
+        "compared {} ({} of them): {} equal, {} tolerated, {} different\n",
+        counted(verified.compared, "answer"),
+        counted(verified.frames, "frame"),
+        verified.equal,
+        verified.tolerated,
+        verified.different,
     ));
     text
 }
@@ -125,6 +168,7 @@ impl Events for Watch {
 #[cfg(test)]
 mod tests {
     use gapii_replay::report::SkippedCommand;
+    use gapii_replay::verify::Difference;
 
     use super::*;
 
@@ -138,5 +182,30 @@ mod tests {
         assert!(text.starts_with("7 glFoo: there is none\nand 2 commands more"), "{text}");
         assert_eq!(judge(&report).map_err(|failure| failure.status()), Err(1));
         assert!(judge(&Report::default()).is_ok());
+    }
+
+    #[test]
+    fn difference_makes_the_answer_no() {
+        let difference = Difference {
+            seq: Some(9),
+            function: "glGetError".into(),
+            part: "result".into(),
+            expected: "0".into(),
+            seen: "1280".into(),
+        };
+        let verified = Verified {
+            compared: 5,
+            equal: 3,
+            different: 2,
+            differences: vec![difference],
+            ..Verified::default()
+        };
+        let report = Report { verified: Some(verified), ..Report::default() };
+        let text = describe(&report);
+        assert!(
+            text.contains("9 glGetError, result: recorded 0, here 1280\nand 1 difference more")
+        );
+        assert!(text.contains("compared 5 answers"), "{text}");
+        assert_eq!(judge(&report).map_err(|failure| failure.status()), Err(1));
     }
 }
