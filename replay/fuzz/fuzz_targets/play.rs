@@ -1,0 +1,12 @@
+//! Any bytes as commands, played by a driver that reads and writes what it is given.
+
+#![no_main]
+
+#[path = "../fake_driver.rs"]
+mod fake_driver;
+#[path = "../played.rs"]
+mod played;
+#[path = "../script.rs"]
+mod script;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| played::check(input));

@@ -1,0 +1,20 @@
+//! What the fuzzer and the test of its corpus do with an input.
+
+use std::io::Cursor;
+
+use gapii_protocol::trace::TraceReader;
+use gapii_replay::verify::Verifier;
+use gapii_replay::{Limits, Options, Quiet, replay};
+
+use crate::fake_driver::{self, FakeDriver};
+use crate::script;
+
+/// Plays the commands that `input` stands for. Whatever they are: an end, and memory in bounds.
+pub fn check(input: &[u8]) {
+    fake_driver::reset();
+    let mut reader = TraceReader::open(Cursor::new(script::trace(input))).expect("a whole header");
+    let limits = Limits { input_bytes: 64 << 20, output_bytes: 64 << 20, ..Limits::default() };
+    let options = Options { limits, verify: Verifier::on(), ..Options::default() };
+    // Refused or played: both are right.
+    let _ = replay(&mut reader, &FakeDriver, options, &mut Quiet);
+}
