@@ -284,14 +284,7 @@ impl Surveyor {
             Look::ReleaseThread => {
                 self.currents.remove(&command.thread);
             }
-            Look::Swap => {
-                let surface = self.surfaces.get(&(process, arg(command, 1))).copied();
-                if let Some(surface) = surface
-                    && result != Some(0)
-                {
-                    self.survey.surfaces[surface].swaps += 1;
-                }
-            }
+            Look::Swap => self.swap(command),
             Look::QuerySurface => self.query_surface(command),
             Look::Viewport => self.viewport(command),
             Look::BindFramebuffer => {
@@ -460,6 +453,20 @@ impl Surveyor {
         let draw = self.surfaces.get(&(process, draw)).copied();
         self.currents.insert(command.thread, Current { context, draw, is_first });
         self.learned = None;
+    }
+
+    /// The frame's size is told where it was observed.
+    fn swap(&mut self, command: &Command<'_>) {
+        let Some(&surface) = self.surfaces.get(&(command.process, arg(command, 1))) else { return };
+        let facts = &mut self.survey.surfaces[surface];
+        if let Some(frame) = &command.observed_frame
+            && facts.is_native
+        {
+            facts.learn((frame.width, frame.height));
+        }
+        if result_of(command) != Some(0) {
+            facts.swaps += 1;
+        }
     }
 
     fn query_surface(&mut self, command: &Command<'_>) {
