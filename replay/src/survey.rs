@@ -26,6 +26,7 @@ const EGL_HEIGHT: i64 = 0x3056;
 const EGL_OPENGL_ES_API: u64 = 0x30A0;
 const EGL_CONTEXT_MAJOR_VERSION: i64 = 0x3098;
 const EGL_CONTEXT_MINOR_VERSION: i64 = 0x30FB;
+const GL_LINK_STATUS: u64 = 0x8B82;
 const GL_PROGRAM_INPUT: u64 = 0x92E3;
 
 /// Attributes of a list, with their values.
@@ -47,6 +48,8 @@ pub struct Survey {
     surface_at: HashMap<u64, usize>,
     /// By the glLinkProgram after which they were asked for.
     attributes: HashMap<u64, Vec<(Vec<u8>, u32)>>,
+    /// Links that are known to have failed, by the command.
+    failed_links: BTreeSet<u64>,
 }
 
 /// A context of the trace.
@@ -159,6 +162,11 @@ impl Survey {
         self.surface_at.get(&seq).copied()
     }
 
+    /// Whether the glLinkProgram, or glProgramBinary, of this number is known to have failed.
+    pub fn failed_to_link(&self, link: u64) -> bool {
+        self.failed_links.contains(&link)
+    }
+
     /// Attributes of the program that the glLinkProgram of this number linked, and where they were:
     /// those that the program asked for.
     pub fn attributes(&self, link: u64) -> &[(Vec<u8>, u32)] {
@@ -212,6 +220,7 @@ enum Look {
     Viewport,
     BindFramebuffer,
     Link,
+    LinkStatus,
     Attribute,
     ResourceLocation,
 }
@@ -237,6 +246,7 @@ impl Look {
             "glViewport" => Self::Viewport,
             "glBindFramebuffer" | "glBindFramebufferOES" => Self::BindFramebuffer,
             "glLinkProgram" | "glProgramBinary" | "glProgramBinaryOES" => Self::Link,
+            "glGetProgramiv" => Self::LinkStatus,
             "glGetAttribLocation" => Self::Attribute,
             "glGetProgramResourceLocation" => Self::ResourceLocation,
             name if name.starts_with("eglSwapBuffers") => Self::Swap,
@@ -300,6 +310,15 @@ impl Surveyor {
                     && let Some(seq) = command.seq
                 {
                     self.links.insert(program, seq);
+                }
+            }
+            Look::LinkStatus => {
+                let link = self.links.get(&self.program(command)).copied();
+                if let Some(link) = link
+                    && arg(command, 1) == GL_LINK_STATUS
+                    && observed(command, 2).first_chunk() == Some(&[0; 4])
+                {
+                    self.survey.failed_links.insert(link);
                 }
             }
             Look::Attribute => self.attribute(command, 1),

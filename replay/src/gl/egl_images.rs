@@ -45,6 +45,8 @@ pub fn glEGLImageTargetTextureStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 /// The image of an argument; drivers need not check what they are given.
-fn image(_call: &mut Call<'_, '_>, _index: usize) -> Result<*mut c_void, Skip> {
-    Err(Skip::from("its EGL image is not one that replay has made"))
+fn image(call: &mut Call<'_, '_>, index: usize) -> Result<*mut c_void, Skip> {
+    let found = call.parts.egl.image(call.command.process, call.u64(index));
+    let image = found.ok_or("its EGL image is not one that replay has made")?;
+    Ok(image as *mut c_void)
 }

@@ -1,12 +1,13 @@
 //! Programs: linked so that attributes are where the trace has them, or loaded from binaries.
 
-use std::ffi::c_void;
+use std::ffi::{CString, c_char, c_void};
 
 use crate::call::{Call, Outcome, Skip};
 use crate::driver::function;
 use crate::generated::ids;
 use crate::names::Kind;
 
+const GL_MAX_VERTEX_ATTRIBS: u32 = 0x8869;
 const GL_LINK_STATUS: u32 = 0x8B82;
 
 pub fn glLinkProgram(call: &mut Call<'_, '_>) -> Outcome {
@@ -16,7 +17,39 @@ pub fn glLinkProgram(call: &mut Call<'_, '_>) -> Outcome {
     let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_LINK_PROGRAM) }?;
     unsafe { driver(program) };
     call.returned(None);
+    if put_attributes(call, program)? {
+        unsafe { driver(program) };
+    }
     Ok(())
+}
+
+/// Has attributes be where the trace has them from the next link on; false where they are.
+fn put_attributes(call: &mut Call<'_, '_>, program: u32) -> Result<bool, Skip> {
+    let Some(link) = call.command.seq else { return Ok(false) };
+    let recorded = call.parts.survey.attributes(link).to_vec();
+    let is_known = call.parts.names.find(call.scopes, Kind::Program, call.bits(0)).is_some();
+    if recorded.is_empty() || !is_known || !is_linked(call, program)? {
+        return Ok(false);
+    }
+    let find: unsafe extern "C" fn(u32, *const c_char) -> i32 =
+        unsafe { call.driver(const { function("glGetAttribLocation") }) }?;
+    let bind: unsafe extern "C" fn(u32, u32, *const c_char) =
+        unsafe { call.driver(const { function("glBindAttribLocation") }) }?;
+    let most = call.parts.integer(GL_MAX_VERTEX_ATTRIBS);
+    let named = recorded.into_iter().filter(|(_, location)| *location < most);
+    let named = named.filter_map(|(name, location)| Some((CString::new(name).ok()?, location)));
+    let named: Vec<_> = named.collect();
+    let is_there = |(name, location): &(CString, u32)| {
+        let found = unsafe { find(program, name.as_ptr()) };
+        found < 0 || found as u32 == *location
+    };
+    if named.iter().all(is_there) {
+        return Ok(false);
+    }
+    for (name, location) in &named {
+        unsafe { bind(program, *location, name.as_ptr()) };
+    }
+    Ok(true)
 }
 
 /// A driver takes only binaries that it has made itself.
@@ -31,7 +64,9 @@ pub fn glProgramBinary(call: &mut Call<'_, '_>) -> Outcome {
         unsafe { call.driver(call.own_function()?) }?;
     unsafe { driver(program, format, binary, length) };
     call.returned(None);
-    if call.parts.names.find(call.scopes, Kind::Program, call.bits(0)).is_some()
+    let failed_then = call.command.seq.is_some_and(|seq| call.parts.survey.failed_to_link(seq));
+    if !failed_then
+        && call.parts.names.find(call.scopes, Kind::Program, call.bits(0)).is_some()
         && !is_linked(call, program)?
     {
         return Err(Skip::from(
