@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, doctor, dump, export, info, man, replay, run, start, state, status,
-    stop, verify,
+    apps, blob, completions, diff, doctor, dump, export, info, man, replay, run, start, state,
+    stats, status, stop, verify,
 };
 use crate::failure::Failure;
 
@@ -42,6 +42,10 @@ enum Command {
     Dump(dump::Dump),
     /// Show what the program had set up behind a command of a trace
     State(state::State),
+    /// Count what a trace consists of: functions, frames, threads, memory, needless changes
+    Stats(stats::Stats),
+    /// Compare two traces: where they begin to differ, and what occurs how often
+    Diff(diff::Diff),
     /// Write a trace in the format of another tool
     Export(export::Export),
     /// Play a trace against the driver of this machine
@@ -73,6 +77,8 @@ impl Cli {
             Command::Info(args) => info::run(args),
             Command::Dump(args) => dump::run(args),
             Command::State(args) => state::run(args),
+            Command::Stats(args) => stats::run(args),
+            Command::Diff(args) => diff::run(args),
             Command::Export(args) => export::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Blob(args) => blob::run(args),

@@ -12,6 +12,7 @@
 
 pub mod at;
 mod cache;
+pub mod changes;
 #[cfg(feature = "tools")]
 mod dispatch;
 pub mod egl;

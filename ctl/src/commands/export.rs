@@ -11,9 +11,9 @@ use gapii_protocol::trace::footer::ProcessEntry;
 use gapii_protocol::trace::{Command, Info, json};
 
 use crate::args::Trace;
-use crate::export_progress::ExportProgress;
 use crate::failure::Failure;
 use crate::finished_file::FinishedFile;
+use crate::reading_progress::ReadingProgress;
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
 
@@ -48,7 +48,7 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
     let process = process(args, &info.processes)?;
     let file = FinishedFile::create(&args.output)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);
-    let mut progress = ExportProgress::start(info.calls);
+    let mut progress = ReadingProgress::start(info.calls);
     let written = match args.format {
         Format::Json => write_json(args, &mut reader, process, &mut out, &mut progress),
         Format::Apitrace => write_apitrace(args, &mut reader, process, &mut out, &mut progress),
@@ -90,7 +90,7 @@ fn write_json(
     reader: &mut Reader,
     process: Option<&ProcessEntry>,
     out: &mut impl Write,
-    progress: &mut ExportProgress,
+    progress: &mut ReadingProgress,
 ) -> Result<(), Failure> {
     each_command(args, reader, process, progress, |command| json::write_line(command, out))
 }
@@ -100,7 +100,7 @@ fn write_apitrace(
     reader: &mut Reader,
     process: Option<&ProcessEntry>,
     out: &mut impl Write,
-    progress: &mut ExportProgress,
+    progress: &mut ReadingProgress,
 ) -> Result<(), Failure> {
     let name = process.map_or("", |p| if p.exe.is_empty() { &p.name } else { &p.exe });
     let program = Program { name: name.to_owned() };
@@ -117,7 +117,7 @@ fn each_command(
     args: &Export,
     reader: &mut Reader,
     process: Option<&ProcessEntry>,
-    progress: &mut ExportProgress,
+    progress: &mut ReadingProgress,
     mut write: impl FnMut(&Command<'_>) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| unreadable(&args.trace.trace, &error);

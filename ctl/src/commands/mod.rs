@@ -3,6 +3,7 @@
 pub mod apps;
 pub mod blob;
 pub mod completions;
+pub mod diff;
 pub mod doctor;
 pub mod dump;
 pub mod export;
@@ -12,6 +13,7 @@ pub mod replay;
 pub mod run;
 pub mod start;
 pub mod state;
+pub mod stats;
 pub mod status;
 pub mod stop;
 pub mod verify;

@@ -12,8 +12,8 @@ use gapii_replay::{
 };
 
 use crate::args::{Frames, Json, Trace};
-use crate::export_progress::ExportProgress;
 use crate::failure::Failure;
+use crate::reading_progress::ReadingProgress;
 use crate::signals::{self, Signals};
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
@@ -52,7 +52,7 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         ..Options::default()
     };
     let commands = reader.footer().map_or(0, |footer| footer.totals.calls);
-    let mut watch = Watch { progress: ExportProgress::start(commands), is_cancelled };
+    let mut watch = Watch { progress: ReadingProgress::start(commands), is_cancelled };
     let report = play_trace(&mut reader, &loader, options, &mut watch);
     watch.progress.clear();
     let report = report.map_err(|error| match error {
@@ -148,7 +148,7 @@ fn describe_verified(verified: &Verified) -> String {
 
 /// Shows how far it is, and hears Ctrl-C.
 struct Watch {
-    progress: ExportProgress,
+    progress: ReadingProgress,
     is_cancelled: Arc<AtomicBool>,
 }
 

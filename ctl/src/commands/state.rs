@@ -13,8 +13,8 @@ use gapii_state::{Context, Group, Process, Thread};
 use serde_json::json;
 
 use crate::args::{Json, Trace};
-use crate::export_progress::ExportProgress;
 use crate::failure::Failure;
+use crate::reading_progress::ReadingProgress;
 use crate::state_value;
 use crate::text;
 use crate::trace_file::{self, unreadable};
@@ -44,7 +44,7 @@ pub fn run(args: &State) -> Result<u8, Failure> {
         None => Info::of(&mut reader).map_err(|error| unreadable(path, &error))?.calls,
     };
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
-    let mut progress = ExportProgress::start(count);
+    let mut progress = ReadingProgress::start(count);
     let mut follower = Follower::default();
     let mut at = None;
     while let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))? {

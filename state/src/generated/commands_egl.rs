@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
+use crate::changes::set;
 use crate::memory::BYTES_MAX;
 use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
 
@@ -31,7 +32,7 @@ pub mod eglBindAPI {
         result: u32,
     ) {
         if result != 0 {
-            thread.bound_api = api;
+            set!(thread.bound_api, api);
         }
     }
 }
@@ -64,7 +65,7 @@ pub mod eglBindTexImage {
         if result != 0 {
             let bound: Ref<Surface> = process.surfaces.find(surface);
             if let Some(it) = process.surfaces.get_mut(bound) {
-                it.texture_buffer = buffer;
+                set!(it.texture_buffer, buffer);
             }
         }
     }
@@ -93,7 +94,7 @@ pub mod eglChooseConfig {
             ) {
                 let config: Ref<Config> = process.configs.bind(memory.element::<u64>(configs, i));
                 if let Some(it) = process.configs.get_mut(config) {
-                    it.display = dpy;
+                    set!(it.display, dpy);
                 }
             }
         }
@@ -117,7 +118,7 @@ pub mod eglClientSignalSyncEXT {
         {
             let value = EGL_SIGNALED as i32;
             if let Some(it) = process.egl_syncs.get_mut(signalled) {
-                it.status = value;
+                set!(it.status, value);
             }
         }
     }
@@ -155,7 +156,7 @@ pub mod eglClientWaitSync {
             {
                 let value = EGL_SIGNALED as i32;
                 if let Some(it) = process.egl_syncs.get_mut(waited) {
-                    it.status = value;
+                    set!(it.status, value);
                 }
             }
         }
@@ -194,7 +195,7 @@ pub mod eglClientWaitSyncNV {
             {
                 let value = EGL_SIGNALED as i32;
                 if let Some(it) = process.egl_syncs.get_mut(waited) {
-                    it.status = value;
+                    set!(it.status, value);
                 }
             }
         }
@@ -254,21 +255,21 @@ pub mod eglCreateContext {
             {
                 let mut process = thread.process.lock();
                 if let Some(it) = process.egl_contexts.get_mut(made) {
-                    it.display = dpy;
+                    set!(it.display, dpy);
                 }
                 if let Some(it) = process.egl_contexts.get_mut(made) {
-                    it.config = config;
+                    set!(it.config, config);
                 }
                 {
                     let value = process.egl_contexts.find(share_context);
                     if let Some(it) = process.egl_contexts.get_mut(made) {
-                        it.share = value;
+                        set!(it.share, value);
                     }
                 }
                 {
                     let value = thread.bound_api;
                     if let Some(it) = process.egl_contexts.get_mut(made) {
-                        it.api = value;
+                        set!(it.api, value);
                     }
                 }
                 {
@@ -276,7 +277,7 @@ pub mod eglCreateContext {
                         observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MAJOR_VERSION)
                             .unwrap_or(1) as i32;
                     if let Some(it) = process.egl_contexts.get_mut(made) {
-                        it.major = value;
+                        set!(it.major, value);
                     }
                 }
                 {
@@ -284,7 +285,7 @@ pub mod eglCreateContext {
                         observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MINOR_VERSION)
                             .unwrap_or(0) as i32;
                     if let Some(it) = process.egl_contexts.get_mut(made) {
-                        it.minor = value;
+                        set!(it.minor, value);
                     }
                 }
             }
@@ -303,7 +304,7 @@ pub mod eglCreateContext {
                                 (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
                             )
                         {
-                            *it = value;
+                            set!(*it, value);
                         }
                     }
                 }
@@ -327,7 +328,7 @@ pub mod eglCreateDRMImageMESA {
             let mut process = thread.process.lock();
             let image: Ref<Image> = process.images.create(result);
             if let Some(it) = process.images.get_mut(image) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             drop(process);
             #[cfg(feature = "tools")]
@@ -346,7 +347,7 @@ pub mod eglCreateDRMImageMESA {
                                 (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
                             )
                         {
-                            *it = value;
+                            set!(*it, value);
                         }
                     }
                 }
@@ -383,18 +384,18 @@ pub mod eglCreateFenceSyncNV {
         if result != 0 {
             let sync: Ref<EglSync> = process.egl_syncs.create(result);
             if let Some(it) = process.egl_syncs.get_mut(sync) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             {
                 let value = EGL_SYNC_FENCE_KHR as u32;
                 if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             {
                 let value = condition as i32;
                 if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    it.condition = value;
+                    set!(it.condition, value);
                 }
             }
         }
@@ -432,18 +433,18 @@ pub mod eglCreateImage {
             let mut process = thread.process.lock();
             let image: Ref<Image> = process.images.create(result);
             if let Some(it) = process.images.get_mut(image) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             #[cfg(feature = "tools")]
             {
                 if let Some(it) = process.images.get_mut(image) {
-                    it.context = ctx;
+                    set!(it.context, ctx);
                 }
                 if let Some(it) = process.images.get_mut(image) {
-                    it.target = target;
+                    set!(it.target, target);
                 }
                 if let Some(it) = process.images.get_mut(image) {
-                    it.buffer = buffer;
+                    set!(it.buffer, buffer);
                 }
             }
             drop(process);
@@ -462,7 +463,7 @@ pub mod eglCreateImage {
                                 (memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32),
                             )
                         {
-                            *it = value;
+                            set!(*it, value);
                         }
                     }
                 }
@@ -502,18 +503,18 @@ pub mod eglCreateImageKHR {
             let mut process = thread.process.lock();
             let image: Ref<Image> = process.images.create(result);
             if let Some(it) = process.images.get_mut(image) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             #[cfg(feature = "tools")]
             {
                 if let Some(it) = process.images.get_mut(image) {
-                    it.context = ctx;
+                    set!(it.context, ctx);
                 }
                 if let Some(it) = process.images.get_mut(image) {
-                    it.target = target;
+                    set!(it.target, target);
                 }
                 if let Some(it) = process.images.get_mut(image) {
-                    it.buffer = buffer;
+                    set!(it.buffer, buffer);
                 }
             }
             drop(process);
@@ -533,7 +534,7 @@ pub mod eglCreateImageKHR {
                                 (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
                             )
                         {
-                            *it = value;
+                            set!(*it, value);
                         }
                     }
                 }
@@ -561,19 +562,19 @@ pub mod eglCreatePbufferFromClientBuffer {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::ClientBuffer;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.native = buffer;
+                set!(it.native, buffer);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -589,7 +590,7 @@ pub mod eglCreatePbufferFromClientBuffer {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -614,29 +615,29 @@ pub mod eglCreatePbufferSurface {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::Pbuffer;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             {
                 let value =
                     observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.width = value;
+                    set!(it.width, value);
                 }
             }
             {
                 let value =
                     observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.height = value;
+                    set!(it.height, value);
                 }
             }
             drop(process);
@@ -653,7 +654,7 @@ pub mod eglCreatePbufferSurface {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -679,19 +680,19 @@ pub mod eglCreatePixmapSurface {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::Pixmap;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.native = pixmap;
+                set!(it.native, pixmap);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -707,7 +708,7 @@ pub mod eglCreatePixmapSurface {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -743,19 +744,19 @@ pub mod eglCreatePixmapSurfaceHI {
         if result != 0 {
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::Pixmap;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.native = pixmap;
+                set!(it.native, pixmap);
             }
         }
     }
@@ -800,19 +801,19 @@ pub mod eglCreatePlatformPixmapSurface {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::Pixmap;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.native = native_pixmap;
+                set!(it.native, native_pixmap);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -827,7 +828,7 @@ pub mod eglCreatePlatformPixmapSurface {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -874,19 +875,19 @@ pub mod eglCreatePlatformPixmapSurfaceEXT {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::Pixmap;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.native = native_pixmap;
+                set!(it.native, native_pixmap);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -902,7 +903,7 @@ pub mod eglCreatePlatformPixmapSurfaceEXT {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -949,19 +950,19 @@ pub mod eglCreatePlatformWindowSurface {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::Window;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.native = native_window;
+                set!(it.native, native_window);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -976,7 +977,7 @@ pub mod eglCreatePlatformWindowSurface {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1023,19 +1024,19 @@ pub mod eglCreatePlatformWindowSurfaceEXT {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::Window;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.native = native_window;
+                set!(it.native, native_window);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -1051,7 +1052,7 @@ pub mod eglCreatePlatformWindowSurfaceEXT {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1075,7 +1076,7 @@ pub mod eglCreateStreamAttribKHR {
             let mut process = thread.process.lock();
             let stream: Ref<Stream> = process.streams.create(result);
             if let Some(it) = process.streams.get_mut(stream) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -1090,7 +1091,7 @@ pub mod eglCreateStreamAttribKHR {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1114,7 +1115,7 @@ pub mod eglCreateStreamFromFileDescriptorKHR {
         if result != 0 {
             let stream: Ref<Stream> = process.streams.create(result);
             if let Some(it) = process.streams.get_mut(stream) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
         }
     }
@@ -1136,7 +1137,7 @@ pub mod eglCreateStreamKHR {
             let mut process = thread.process.lock();
             let stream: Ref<Stream> = process.streams.create(result);
             if let Some(it) = process.streams.get_mut(stream) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -1152,7 +1153,7 @@ pub mod eglCreateStreamKHR {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1178,32 +1179,32 @@ pub mod eglCreateStreamProducerSurfaceKHR {
         if result != 0 {
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::StreamProducer;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.native = stream;
+                set!(it.native, stream);
             }
             {
                 let value =
                     observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.width = value;
+                    set!(it.width, value);
                 }
             }
             {
                 let value =
                     observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.height = value;
+                    set!(it.height, value);
                 }
             }
         }
@@ -1228,12 +1229,12 @@ pub mod eglCreateStreamSyncNV {
         if result != 0 {
             let sync: Ref<EglSync> = process.egl_syncs.create(result);
             if let Some(it) = process.egl_syncs.get_mut(sync) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             {
                 let value = r#type;
                 if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
         }
@@ -1268,12 +1269,12 @@ pub mod eglCreateSync {
             let mut process = thread.process.lock();
             let sync: Ref<EglSync> = process.egl_syncs.create(result);
             if let Some(it) = process.egl_syncs.get_mut(sync) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             {
                 let value = r#type;
                 if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             drop(process);
@@ -1289,7 +1290,7 @@ pub mod eglCreateSync {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1327,12 +1328,12 @@ pub mod eglCreateSyncKHR {
             let mut process = thread.process.lock();
             let sync: Ref<EglSync> = process.egl_syncs.create(result);
             if let Some(it) = process.egl_syncs.get_mut(sync) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             {
                 let value = r#type;
                 if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             drop(process);
@@ -1349,7 +1350,7 @@ pub mod eglCreateSyncKHR {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1375,19 +1376,19 @@ pub mod eglCreateWindowSurface {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.config = config;
+                set!(it.config, config);
             }
             {
                 let value = SurfaceKind::Window;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                it.native = win;
+                set!(it.native, win);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -1403,7 +1404,7 @@ pub mod eglCreateWindowSurface {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1425,7 +1426,7 @@ pub mod eglDebugMessageControlKHR {
     ) {
         if i64::from(result) == EGL_SUCCESS {
             let mut process = thread.process.lock();
-            process.debug_callback = callback;
+            set!(process.debug_callback, callback);
             drop(process);
             let count_attributes_1: i64 =
                 crate::egl::count_attributes(thread, memory, attrib_list, 8);
@@ -1438,7 +1439,7 @@ pub mod eglDebugMessageControlKHR {
                         .debug_types
                         .at_mut(memory.element::<i64>(attrib_list, number::mul(i, 2)))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1697,7 +1698,7 @@ pub mod eglExportDMABUFImageQueryMESA {
             {
                 let value = memory.element::<i32>(num_planes, 0) as u32;
                 if let Some(it) = process.images.get_mut(asked) {
-                    it.planes = value;
+                    set!(it.planes, value);
                 }
             }
         }
@@ -1758,7 +1759,7 @@ pub mod eglFenceNV {
             {
                 let value = EGL_UNSIGNALED as i32;
                 if let Some(it) = process.egl_syncs.get_mut(made) {
-                    it.status = value;
+                    set!(it.status, value);
                 }
             }
         }
@@ -1783,14 +1784,14 @@ pub mod eglGetConfigAttrib {
         if (result != 0) && !(value_ == 0) {
             let seen_: Ref<Config> = process.configs.bind(config);
             if let Some(it) = process.configs.get_mut(seen_) {
-                it.display = dpy;
+                set!(it.display, dpy);
             }
             {
                 let value = memory.element::<i32>(value_, 0);
                 if let Some(it) = process.configs.get_mut(seen_)
                     && let Some(it) = it.attributes.at_mut((attribute as u32))
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1819,7 +1820,7 @@ pub mod eglGetConfigs {
             ) {
                 let config: Ref<Config> = process.configs.bind(memory.element::<u64>(configs, i));
                 if let Some(it) = process.configs.get_mut(config) {
-                    it.display = dpy;
+                    set!(it.display, dpy);
                 }
             }
         }
@@ -1840,7 +1841,7 @@ pub mod eglGetDisplay {
         let mut process = thread.process.lock();
         let display: Ref<Display> = process.displays.bind(result);
         if let Some(it) = process.displays.get_mut(display) {
-            it.native = display_id;
+            set!(it.native, display_id);
         }
     }
 }
@@ -1860,12 +1861,12 @@ pub mod eglGetPlatformDisplay {
         let mut process = thread.process.lock();
         let display: Ref<Display> = process.displays.bind(result);
         if let Some(it) = process.displays.get_mut(display) {
-            it.platform = platform;
+            set!(it.platform, platform);
         }
         #[cfg(feature = "tools")]
         {
             if let Some(it) = process.displays.get_mut(display) {
-                it.native = native_display;
+                set!(it.native, native_display);
             }
         }
         drop(process);
@@ -1883,7 +1884,7 @@ pub mod eglGetPlatformDisplay {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1894,7 +1895,7 @@ pub mod eglGetPlatformDisplay {
                 .unwrap_or(0)
                 != 0;
             if let Some(it) = process.displays.get_mut(display) {
-                it.is_counted = value;
+                set!(it.is_counted, value);
             }
         }
     }
@@ -1915,12 +1916,12 @@ pub mod eglGetPlatformDisplayEXT {
         let mut process = thread.process.lock();
         let display: Ref<Display> = process.displays.bind(result);
         if let Some(it) = process.displays.get_mut(display) {
-            it.platform = platform;
+            set!(it.platform, platform);
         }
         #[cfg(feature = "tools")]
         {
             if let Some(it) = process.displays.get_mut(display) {
-                it.native = native_display;
+                set!(it.native, native_display);
             }
         }
         drop(process);
@@ -1939,7 +1940,7 @@ pub mod eglGetPlatformDisplayEXT {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1967,7 +1968,7 @@ pub mod eglGetSyncAttrib {
             {
                 let value = memory.element::<i64>(value_, 0) as i32;
                 if let Some(it) = process.egl_syncs.get_mut(asked) {
-                    it.status = value;
+                    set!(it.status, value);
                 }
             }
         }
@@ -1994,7 +1995,7 @@ pub mod eglGetSyncAttribKHR {
             {
                 let value = memory.element::<i32>(value_, 0);
                 if let Some(it) = process.egl_syncs.get_mut(asked) {
-                    it.status = value;
+                    set!(it.status, value);
                 }
             }
         }
@@ -2020,7 +2021,7 @@ pub mod eglGetSyncAttribNV {
             {
                 let value = memory.element::<i32>(value_, 0);
                 if let Some(it) = process.egl_syncs.get_mut(asked) {
-                    it.status = value;
+                    set!(it.status, value);
                 }
             }
         }
@@ -2045,7 +2046,7 @@ pub mod eglInitialize {
             #[cfg(feature = "tools")]
             {
                 if let Some(it) = process.displays.get_mut(display) {
-                    it.initialized = true;
+                    set!(it.initialized, true);
                 }
             }
             {
@@ -2054,7 +2055,7 @@ pub mod eglInitialize {
                     1,
                 ) as u32;
                 if let Some(it) = process.displays.get_mut(display) {
-                    it.references = value;
+                    set!(it.references, value);
                 }
             }
             #[cfg(feature = "tools")]
@@ -2063,7 +2064,7 @@ pub mod eglInitialize {
                     {
                         let value = memory.element::<i32>(major, 0);
                         if let Some(it) = process.displays.get_mut(display) {
-                            it.major = value;
+                            set!(it.major, value);
                         }
                     }
                 }
@@ -2071,7 +2072,7 @@ pub mod eglInitialize {
                     {
                         let value = memory.element::<i32>(minor, 0);
                         if let Some(it) = process.displays.get_mut(display) {
-                            it.minor = value;
+                            set!(it.minor, value);
                         }
                     }
                 }
@@ -2098,42 +2099,42 @@ pub mod eglLabelObjectKHR {
         if i64::from(result) == EGL_SUCCESS {
             match i64::from(objectType) {
                 EGL_OBJECT_THREAD_KHR => {
-                    thread.label = label;
+                    set!(thread.label, label);
                 }
                 EGL_OBJECT_DISPLAY_KHR => {
                     let labelled: Ref<Display> = process.displays.find(object);
                     if let Some(it) = process.displays.get_mut(labelled) {
-                        it.label = label;
+                        set!(it.label, label);
                     }
                 }
                 EGL_OBJECT_CONTEXT_KHR => {
                     let labelled: Ref<EglContext> = process.egl_contexts.find(object);
                     if let Some(it) = process.egl_contexts.get_mut(labelled) {
-                        it.label = label;
+                        set!(it.label, label);
                     }
                 }
                 EGL_OBJECT_SURFACE_KHR => {
                     let labelled: Ref<Surface> = process.surfaces.find(object);
                     if let Some(it) = process.surfaces.get_mut(labelled) {
-                        it.label = label;
+                        set!(it.label, label);
                     }
                 }
                 EGL_OBJECT_IMAGE_KHR => {
                     let labelled: Ref<Image> = process.images.find(object);
                     if let Some(it) = process.images.get_mut(labelled) {
-                        it.label = label;
+                        set!(it.label, label);
                     }
                 }
                 EGL_OBJECT_SYNC_KHR => {
                     let labelled: Ref<EglSync> = process.egl_syncs.find(object);
                     if let Some(it) = process.egl_syncs.get_mut(labelled) {
-                        it.label = label;
+                        set!(it.label, label);
                     }
                 }
                 EGL_OBJECT_STREAM_KHR => {
                     let labelled: Ref<Stream> = process.streams.find(object);
                     if let Some(it) = process.streams.get_mut(labelled) {
-                        it.label = label;
+                        set!(it.label, label);
                     }
                 }
                 _ => {}
@@ -2159,7 +2160,7 @@ pub mod eglLockSurfaceKHR {
         if result != 0 {
             let locked: Ref<Surface> = process.surfaces.find(surface);
             if let Some(it) = process.surfaces.get_mut(locked) {
-                it.is_locked = true;
+                set!(it.is_locked, true);
             }
         }
     }
@@ -2196,9 +2197,9 @@ pub mod eglMakeCurrent {
             #[cfg(feature = "tools")]
             {
                 let mut process = thread.process.lock();
-                thread.egl_context = process.egl_contexts.find(ctx);
-                thread.draw_surface = process.surfaces.find(draw);
-                thread.read_surface = process.surfaces.find(read);
+                set!(thread.egl_context, process.egl_contexts.find(ctx));
+                set!(thread.draw_surface, process.surfaces.find(draw));
+                set!(thread.read_surface, process.surfaces.find(read));
             }
         } else {
             crate::egl::keep_current(thread, memory);
@@ -2245,7 +2246,7 @@ pub mod eglQuerySurface {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = process.surfaces.get_mut(asked) {
-                        it.width = value;
+                        set!(it.width, value);
                     }
                 }
             }
@@ -2253,7 +2254,7 @@ pub mod eglQuerySurface {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = process.surfaces.get_mut(asked) {
-                        it.height = value;
+                        set!(it.height, value);
                     }
                 }
             }
@@ -2289,7 +2290,7 @@ pub mod eglReleaseTexImage {
         if result != 0 {
             let bound: Ref<Surface> = process.surfaces.find(surface);
             if let Some(it) = process.surfaces.get_mut(bound) {
-                it.texture_buffer = 0;
+                set!(it.texture_buffer, 0);
             }
         }
     }
@@ -2315,13 +2316,13 @@ pub mod eglReleaseThread {
     ) {
         if result != 0 {
             crate::egl::make_current(thread, memory, EGL_NO_CONTEXT as u64);
-            thread.bound_api = EGL_OPENGL_ES_API as u32;
+            set!(thread.bound_api, EGL_OPENGL_ES_API as u32);
             #[cfg(feature = "tools")]
             {
-                thread.egl_context = Ref::NONE;
-                thread.draw_surface = Ref::NONE;
-                thread.read_surface = Ref::NONE;
-                thread.label = 0;
+                set!(thread.egl_context, Ref::NONE);
+                set!(thread.draw_surface, Ref::NONE);
+                set!(thread.read_surface, Ref::NONE);
+                set!(thread.label, 0);
             }
         } else {
             crate::egl::keep_current(thread, memory);
@@ -2349,7 +2350,7 @@ pub mod eglSetStreamAttribKHR {
             if let Some(it) = process.streams.get_mut(changed)
                 && let Some(it) = it.attributes.at_mut(attribute)
             {
-                *it = value_;
+                set!(*it, value_);
             }
         }
     }
@@ -2372,7 +2373,7 @@ pub mod eglSignalSyncKHR {
         {
             let value = mode as i32;
             if let Some(it) = process.egl_syncs.get_mut(signalled) {
-                it.status = value;
+                set!(it.status, value);
             }
         }
     }
@@ -2394,7 +2395,7 @@ pub mod eglSignalSyncNV {
         {
             let value = mode as i32;
             if let Some(it) = process.egl_syncs.get_mut(signalled) {
-                it.status = value;
+                set!(it.status, value);
             }
         }
     }
@@ -2422,7 +2423,7 @@ pub mod eglStreamAttribKHR {
                 if let Some(it) = process.streams.get_mut(changed)
                     && let Some(it) = it.attributes.at_mut(attribute)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2451,7 +2452,7 @@ pub mod eglSurfaceAttrib {
                 if let Some(it) = process.surfaces.get_mut(changed)
                     && let Some(it) = it.attributes.at_mut((attribute as u32))
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2494,7 +2495,7 @@ pub mod eglSwapBuffers {
                         1,
                     ) as u64;
                     if let Some(it) = process.surfaces.get_mut(swapped) {
-                        it.swaps = value;
+                        set!(it.swaps, value);
                     }
                 }
             }
@@ -2575,7 +2576,7 @@ pub mod eglSwapBuffersWithDamageEXT {
                         1,
                     ) as u64;
                     if let Some(it) = process.surfaces.get_mut(swapped) {
-                        it.swaps = value;
+                        set!(it.swaps, value);
                     }
                 }
             }
@@ -2624,7 +2625,7 @@ pub mod eglSwapBuffersWithDamageKHR {
                         1,
                     ) as u64;
                     if let Some(it) = process.surfaces.get_mut(swapped) {
-                        it.swaps = value;
+                        set!(it.swaps, value);
                     }
                 }
             }
@@ -2649,7 +2650,7 @@ pub mod eglSwapInterval {
         if result != 0 {
             let current: Ref<EglContext> = thread.egl_context;
             if let Some(it) = process.egl_contexts.get_mut(current) {
-                it.swap_interval = interval;
+                set!(it.swap_interval, interval);
             }
         }
     }
@@ -2679,18 +2680,18 @@ pub mod eglTerminate {
                     1,
                 ) as u32;
                 if let Some(it) = process.displays.get_mut(display) {
-                    it.references = value;
+                    set!(it.references, value);
                 }
             }
         } else {
             let mut process = thread.process.lock();
             if let Some(it) = process.displays.get_mut(display) {
-                it.references = 0;
+                set!(it.references, 0);
             }
             #[cfg(feature = "tools")]
             {
                 if let Some(it) = process.displays.get_mut(display) {
-                    it.initialized = false;
+                    set!(it.initialized, false);
                 }
             }
             drop(process);
@@ -2715,7 +2716,7 @@ pub mod eglUnlockSurfaceKHR {
         if result != 0 {
             let locked: Ref<Surface> = process.surfaces.find(surface);
             if let Some(it) = process.surfaces.get_mut(locked) {
-                it.is_locked = false;
+                set!(it.is_locked, false);
             }
         }
     }
@@ -2738,7 +2739,7 @@ pub mod eglUnsignalSyncEXT {
         {
             let value = EGL_UNSIGNALED as i32;
             if let Some(it) = process.egl_syncs.get_mut(signalled) {
-                it.status = value;
+                set!(it.status, value);
             }
         }
     }

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
+use crate::changes::set;
 use crate::memory::BYTES_MAX;
 use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
 
@@ -33,8 +34,8 @@ pub mod glAlphaFunc {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.alpha_function = func;
-        context.alpha_reference = r#ref;
+        set!(context.alpha_function, func);
+        set!(context.alpha_reference, r#ref);
     }
 }
 
@@ -51,8 +52,8 @@ pub mod glAlphaFuncx {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.alpha_function = func;
-        context.alpha_reference = functions::fixed(r#ref) as f32;
+        set!(context.alpha_function, func);
+        set!(context.alpha_reference, functions::fixed(r#ref) as f32);
     }
 }
 
@@ -74,25 +75,25 @@ pub mod glClearColorx {
         {
             let value = functions::fixed(red) as f32;
             if let Some(it) = context.clear_color.at_mut(0) {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
             let value = functions::fixed(green) as f32;
             if let Some(it) = context.clear_color.at_mut(1) {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
             let value = functions::fixed(blue) as f32;
             if let Some(it) = context.clear_color.at_mut(2) {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
             let value = functions::fixed(alpha) as f32;
             if let Some(it) = context.clear_color.at_mut(3) {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -110,7 +111,7 @@ pub mod glClearDepthx {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.clear_depth = functions::fixed(depth) as f32;
+        set!(context.clear_depth, functions::fixed(depth) as f32);
     }
 }
 
@@ -126,7 +127,7 @@ pub mod glClientActiveTexture {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if i64::from(texture) >= GL_TEXTURE0 && i64::from(texture) < number::add(GL_TEXTURE0, 8) {
-            context.client_active_texture = texture;
+            set!(context.client_active_texture, texture);
         }
     }
 }
@@ -151,7 +152,7 @@ pub mod glClipPlanef {
                     if let Some(it) = context.clip_planes.at_mut(p)
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -179,7 +180,7 @@ pub mod glClipPlanex {
                     if let Some(it) = context.clip_planes.at_mut(plane)
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -205,22 +206,22 @@ pub mod glColor4f {
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
             && let Some(it) = it.at_mut(0)
         {
-            *it = red;
+            set!(*it, red);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
             && let Some(it) = it.at_mut(1)
         {
-            *it = green;
+            set!(*it, green);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
             && let Some(it) = it.at_mut(2)
         {
-            *it = blue;
+            set!(*it, blue);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
             && let Some(it) = it.at_mut(3)
         {
-            *it = alpha;
+            set!(*it, alpha);
         }
     }
 }
@@ -245,7 +246,7 @@ pub mod glColor4ub {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -253,7 +254,7 @@ pub mod glColor4ub {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -261,7 +262,7 @@ pub mod glColor4ub {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -269,7 +270,7 @@ pub mod glColor4ub {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(3)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -295,7 +296,7 @@ pub mod glColor4x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -303,7 +304,7 @@ pub mod glColor4x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -311,7 +312,7 @@ pub mod glColor4x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -319,7 +320,7 @@ pub mod glColor4x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(3)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -373,8 +374,8 @@ pub mod glDepthRangex {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.depth_near = functions::fixed(n) as f32;
-        context.depth_far = functions::fixed(f) as f32;
+        set!(context.depth_near, functions::fixed(n) as f32);
+        set!(context.depth_far, functions::fixed(f) as f32);
     }
 }
 
@@ -435,7 +436,7 @@ pub mod glFogf {
             if let Some(it) = context.fog.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                *it = param;
+                set!(*it, param);
             }
         }
     }
@@ -460,7 +461,7 @@ pub mod glFogfv {
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -486,7 +487,7 @@ pub mod glFogx {
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -513,7 +514,7 @@ pub mod glFogxv {
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -619,7 +620,7 @@ pub mod glLightModelf {
             if let Some(it) = context.light_model.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                *it = param;
+                set!(*it, param);
             }
         }
     }
@@ -644,7 +645,7 @@ pub mod glLightModelfv {
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -670,7 +671,7 @@ pub mod glLightModelx {
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -697,7 +698,7 @@ pub mod glLightModelxv {
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -723,7 +724,7 @@ pub mod glLightf {
                 && let Some(it) = it.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                *it = param;
+                set!(*it, param);
             }
         }
     }
@@ -750,7 +751,7 @@ pub mod glLightfv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -778,7 +779,7 @@ pub mod glLightx {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -807,7 +808,7 @@ pub mod glLightxv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -826,7 +827,7 @@ pub mod glLineWidthx {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.line_width = functions::fixed(width) as f32;
+        set!(context.line_width, functions::fixed(width) as f32);
     }
 }
 
@@ -892,7 +893,7 @@ pub mod glLogicOp {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.logic_operation = opcode;
+        set!(context.logic_operation, opcode);
     }
 }
 
@@ -914,7 +915,7 @@ pub mod glMaterialf {
             if let Some(it) = context.material.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                *it = param;
+                set!(*it, param);
             }
         }
     }
@@ -944,7 +945,7 @@ pub mod glMaterialfv {
                     if let Some(it) = context.material.values.at_mut((GL_AMBIENT as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
                 {
@@ -952,7 +953,7 @@ pub mod glMaterialfv {
                     if let Some(it) = context.material.values.at_mut((GL_DIFFUSE as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             } else {
@@ -961,7 +962,7 @@ pub mod glMaterialfv {
                     if let Some(it) = context.material.values.at_mut(pname)
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -989,7 +990,7 @@ pub mod glMaterialx {
                 if let Some(it) = context.material.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1021,7 +1022,7 @@ pub mod glMaterialxv {
                     if let Some(it) = context.material.values.at_mut((GL_AMBIENT as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
                 {
@@ -1030,7 +1031,7 @@ pub mod glMaterialxv {
                     if let Some(it) = context.material.values.at_mut((GL_DIFFUSE as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             } else {
@@ -1040,7 +1041,7 @@ pub mod glMaterialxv {
                     if let Some(it) = context.material.values.at_mut(pname)
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1062,7 +1063,7 @@ pub mod glMatrixMode {
 
         match i64::from(mode) {
             GL_MODELVIEW | GL_PROJECTION | GL_TEXTURE | GL_MATRIX_PALETTE_OES => {
-                context.matrix_mode = mode;
+                set!(context.matrix_mode, mode);
             }
             _ => {}
         }
@@ -1122,22 +1123,22 @@ pub mod glMultiTexCoord4f {
         if let Some(it) = context.current_values.at_mut(target)
             && let Some(it) = it.at_mut(0)
         {
-            *it = s;
+            set!(*it, s);
         }
         if let Some(it) = context.current_values.at_mut(target)
             && let Some(it) = it.at_mut(1)
         {
-            *it = t;
+            set!(*it, t);
         }
         if let Some(it) = context.current_values.at_mut(target)
             && let Some(it) = it.at_mut(2)
         {
-            *it = r;
+            set!(*it, r);
         }
         if let Some(it) = context.current_values.at_mut(target)
             && let Some(it) = it.at_mut(3)
         {
-            *it = q;
+            set!(*it, q);
         }
     }
 }
@@ -1163,7 +1164,7 @@ pub mod glMultiTexCoord4x {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -1171,7 +1172,7 @@ pub mod glMultiTexCoord4x {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -1179,7 +1180,7 @@ pub mod glMultiTexCoord4x {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -1187,7 +1188,7 @@ pub mod glMultiTexCoord4x {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(3)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -1210,17 +1211,17 @@ pub mod glNormal3f {
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
             && let Some(it) = it.at_mut(0)
         {
-            *it = nx;
+            set!(*it, nx);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
             && let Some(it) = it.at_mut(1)
         {
-            *it = ny;
+            set!(*it, ny);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
             && let Some(it) = it.at_mut(2)
         {
-            *it = nz;
+            set!(*it, nz);
         }
     }
 }
@@ -1244,7 +1245,7 @@ pub mod glNormal3x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -1252,7 +1253,7 @@ pub mod glNormal3x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -1260,7 +1261,7 @@ pub mod glNormal3x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -1371,7 +1372,7 @@ pub mod glPointParameterf {
             if let Some(it) = context.point_parameters.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                *it = param;
+                set!(*it, param);
             }
         }
     }
@@ -1396,7 +1397,7 @@ pub mod glPointParameterfv {
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1422,7 +1423,7 @@ pub mod glPointParameterx {
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1449,7 +1450,7 @@ pub mod glPointParameterxv {
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1468,7 +1469,7 @@ pub mod glPointSize {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.point_size = size;
+        set!(context.point_size, size);
     }
 }
 
@@ -1484,7 +1485,7 @@ pub mod glPointSizex {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.point_size = functions::fixed(size) as f32;
+        set!(context.point_size, functions::fixed(size) as f32);
     }
 }
 
@@ -1501,8 +1502,8 @@ pub mod glPolygonOffsetx {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.polygon_offset_factor = functions::fixed(factor) as f32;
-        context.polygon_offset_units = functions::fixed(units) as f32;
+        set!(context.polygon_offset_factor, functions::fixed(factor) as f32);
+        set!(context.polygon_offset_units, functions::fixed(units) as f32);
     }
 }
 
@@ -1605,8 +1606,8 @@ pub mod glSampleCoveragex {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.sample_coverage = functions::fixed(value_) as f32;
-        context.sample_coverage_invert = invert != 0;
+        set!(context.sample_coverage, functions::fixed(value_) as f32);
+        set!(context.sample_coverage_invert, invert != 0);
     }
 }
 
@@ -1666,7 +1667,7 @@ pub mod glShadeModel {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.shade_model = mode;
+        set!(context.shade_model, mode);
     }
 }
 
@@ -1720,7 +1721,7 @@ pub mod glTexEnvf {
                 && let Some(it) = it.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                *it = param;
+                set!(*it, param);
             }
         }
     }
@@ -1747,7 +1748,7 @@ pub mod glTexEnvfv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1775,7 +1776,7 @@ pub mod glTexEnvi {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1803,7 +1804,7 @@ pub mod glTexEnviv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1831,7 +1832,7 @@ pub mod glTexEnvx {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1860,7 +1861,7 @@ pub mod glTexEnvxv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }

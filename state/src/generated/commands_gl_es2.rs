@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
+use crate::changes::set;
 use crate::memory::BYTES_MAX;
 use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
 
@@ -33,7 +34,7 @@ pub mod glActiveTexture {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if i64::from(texture) >= GL_TEXTURE0 {
-            context.active_texture = number::sub(i64::from(texture), GL_TEXTURE0) as u32;
+            set!(context.active_texture, number::sub(i64::from(texture), GL_TEXTURE0) as u32);
         }
     }
 }
@@ -75,7 +76,7 @@ pub mod glBindAttribLocation {
             if let Some(it) = group.programs.get_mut(key_0)
                 && let Some(it) = it.attrib_locations.at_mut(memory.text(name, u64::MAX))
             {
-                *it = index;
+                set!(*it, index);
             }
         }
     }
@@ -101,43 +102,43 @@ pub mod glBindBuffer {
                     .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
             match i64::from(target) {
                 GL_ARRAY_BUFFER => {
-                    context.array_buffer = bound;
+                    set!(context.array_buffer, bound);
                 }
                 GL_ELEMENT_ARRAY_BUFFER => {
                     crate::gles::bind_element_buffer(thread, memory, bound);
                 }
                 GL_COPY_READ_BUFFER => {
-                    context.copy_read_buffer = bound;
+                    set!(context.copy_read_buffer, bound);
                 }
                 GL_COPY_WRITE_BUFFER => {
-                    context.copy_write_buffer = bound;
+                    set!(context.copy_write_buffer, bound);
                 }
                 GL_PIXEL_PACK_BUFFER => {
-                    context.pixel_pack_buffer = bound;
+                    set!(context.pixel_pack_buffer, bound);
                 }
                 GL_PIXEL_UNPACK_BUFFER => {
-                    context.pixel_unpack_buffer = bound;
+                    set!(context.pixel_unpack_buffer, bound);
                 }
                 GL_TRANSFORM_FEEDBACK_BUFFER => {
-                    context.transform_feedback_buffer = bound;
+                    set!(context.transform_feedback_buffer, bound);
                 }
                 GL_UNIFORM_BUFFER => {
-                    context.uniform_buffer = bound;
+                    set!(context.uniform_buffer, bound);
                 }
                 GL_ATOMIC_COUNTER_BUFFER => {
-                    context.atomic_counter_buffer = bound;
+                    set!(context.atomic_counter_buffer, bound);
                 }
                 GL_SHADER_STORAGE_BUFFER => {
-                    context.shader_storage_buffer = bound;
+                    set!(context.shader_storage_buffer, bound);
                 }
                 GL_DRAW_INDIRECT_BUFFER => {
-                    context.draw_indirect_buffer = bound;
+                    set!(context.draw_indirect_buffer, bound);
                 }
                 GL_DISPATCH_INDIRECT_BUFFER => {
-                    context.dispatch_indirect_buffer = bound;
+                    set!(context.dispatch_indirect_buffer, bound);
                 }
                 GL_TEXTURE_BUFFER => {
-                    context.texture_buffer = bound;
+                    set!(context.texture_buffer, bound);
                 }
                 _ => {}
             }
@@ -164,10 +165,10 @@ pub mod glBindFramebuffer {
             #[cfg(feature = "tools")]
             {
                 if i64::from(target) != GL_READ_FRAMEBUFFER {
-                    context.draw_framebuffer = bound;
+                    set!(context.draw_framebuffer, bound);
                 }
                 if i64::from(target) != GL_DRAW_FRAMEBUFFER {
-                    context.read_framebuffer = bound;
+                    set!(context.read_framebuffer, bound);
                 }
             }
         }
@@ -193,7 +194,7 @@ pub mod glBindRenderbuffer {
                 u64::from(renderbuffer),
                 |group| &mut group.renderbuffers,
             );
-            context.renderbuffer = kept_0;
+            set!(context.renderbuffer, kept_0);
         }
     }
 }
@@ -221,12 +222,12 @@ pub mod glBindTexture {
                     if let Some(it) = context.texture_units.at_mut(key_0)
                         && let Some(it) = it.bindings.at_mut(target)
                     {
-                        *it = bound;
+                        set!(*it, bound);
                     }
                 }
                 if i64::from(group.textures.get(bound).map_or(0, |it| it.target)) == 0 {
                     if let Some(it) = group.textures.get_mut(bound) {
-                        it.target = target;
+                        set!(it.target, target);
                     }
                 }
             }
@@ -250,16 +251,16 @@ pub mod glBlendColor {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.blend_color.at_mut(0) {
-            *it = red;
+            set!(*it, red);
         }
         if let Some(it) = context.blend_color.at_mut(1) {
-            *it = green;
+            set!(*it, green);
         }
         if let Some(it) = context.blend_color.at_mut(2) {
-            *it = blue;
+            set!(*it, blue);
         }
         if let Some(it) = context.blend_color.at_mut(3) {
-            *it = alpha;
+            set!(*it, alpha);
         }
     }
 }
@@ -278,10 +279,10 @@ pub mod glBlendEquation {
 
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                it.equation_rgb = mode;
+                set!(it.equation_rgb, mode);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.equation_alpha = mode;
+                set!(it.equation_alpha, mode);
             }
         }
     }
@@ -302,10 +303,10 @@ pub mod glBlendEquationSeparate {
 
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                it.equation_rgb = modeRGB;
+                set!(it.equation_rgb, modeRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.equation_alpha = modeAlpha;
+                set!(it.equation_alpha, modeAlpha);
             }
         }
     }
@@ -326,16 +327,16 @@ pub mod glBlendFunc {
 
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                it.source_rgb = sfactor;
+                set!(it.source_rgb, sfactor);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.source_alpha = sfactor;
+                set!(it.source_alpha, sfactor);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.destination_rgb = dfactor;
+                set!(it.destination_rgb, dfactor);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.destination_alpha = dfactor;
+                set!(it.destination_alpha, dfactor);
             }
         }
     }
@@ -358,16 +359,16 @@ pub mod glBlendFuncSeparate {
 
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                it.source_rgb = sfactorRGB;
+                set!(it.source_rgb, sfactorRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.source_alpha = sfactorAlpha;
+                set!(it.source_alpha, sfactorAlpha);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.destination_rgb = dfactorRGB;
+                set!(it.destination_rgb, dfactorRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.destination_alpha = dfactorAlpha;
+                set!(it.destination_alpha, dfactorAlpha);
             }
         }
     }
@@ -399,7 +400,7 @@ pub mod glBufferData {
             {
                 let mut group = context.group.lock();
                 if let Some(it) = group.buffers.get_mut(bound_buffer_1) {
-                    it.usage = usage;
+                    set!(it.usage, usage);
                 }
             }
         }
@@ -445,16 +446,16 @@ pub mod glClearColor {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.clear_color.at_mut(0) {
-            *it = red;
+            set!(*it, red);
         }
         if let Some(it) = context.clear_color.at_mut(1) {
-            *it = green;
+            set!(*it, green);
         }
         if let Some(it) = context.clear_color.at_mut(2) {
-            *it = blue;
+            set!(*it, blue);
         }
         if let Some(it) = context.clear_color.at_mut(3) {
-            *it = alpha;
+            set!(*it, alpha);
         }
     }
 }
@@ -471,7 +472,7 @@ pub mod glClearDepthf {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.clear_depth = d;
+        set!(context.clear_depth, d);
     }
 }
 
@@ -487,7 +488,7 @@ pub mod glClearStencil {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.clear_stencil = s;
+        set!(context.clear_stencil, s);
     }
 }
 
@@ -510,25 +511,25 @@ pub mod glColorMask {
             {
                 let value = red != 0;
                 if let Some(it) = context.targets.at_mut(i) {
-                    it.mask_red = value;
+                    set!(it.mask_red, value);
                 }
             }
             {
                 let value = green != 0;
                 if let Some(it) = context.targets.at_mut(i) {
-                    it.mask_green = value;
+                    set!(it.mask_green, value);
                 }
             }
             {
                 let value = blue != 0;
                 if let Some(it) = context.targets.at_mut(i) {
-                    it.mask_blue = value;
+                    set!(it.mask_blue, value);
                 }
             }
             {
                 let value = alpha != 0;
                 if let Some(it) = context.targets.at_mut(i) {
-                    it.mask_alpha = value;
+                    set!(it.mask_alpha, value);
                 }
             }
         }
@@ -552,7 +553,7 @@ pub mod glCompileShader {
         {
             let value = Outcome::Unknown;
             if let Some(it) = group.shaders.get_mut(found_0) {
-                it.compiled = value;
+                set!(it.compiled, value);
             }
         }
     }
@@ -594,31 +595,31 @@ pub mod glCompressedTexImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.width = width;
+                    set!(it.width, width);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.height = height;
+                    set!(it.height, height);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.depth = 1;
+                    set!(it.depth, 1);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.format = internalformat;
+                    set!(it.format, internalformat);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.compressed_bytes = imageSize;
+                    set!(it.compressed_bytes, imageSize);
                 }
                 {
                     let value = data != 0 || context.pixel_unpack_buffer.is_some();
@@ -626,7 +627,7 @@ pub mod glCompressedTexImage2D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = value;
+                        set!(it.is_defined, value);
                     }
                 }
             }
@@ -671,7 +672,7 @@ pub mod glCompressedTexSubImage2D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = true;
+                        set!(it.is_defined, true);
                     }
                 }
             }
@@ -709,37 +710,37 @@ pub mod glCopyTexImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.width = width;
+                    set!(it.width, width);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.height = height;
+                    set!(it.height, height);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.depth = 1;
+                    set!(it.depth, 1);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.format = internalformat;
+                    set!(it.format, internalformat);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.compressed_bytes = 0;
+                    set!(it.compressed_bytes, 0);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.is_defined = true;
+                    set!(it.is_defined, true);
                 }
             }
         }
@@ -776,7 +777,7 @@ pub mod glCopyTexSubImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.is_defined = true;
+                    set!(it.is_defined, true);
                 }
             }
         }
@@ -816,7 +817,7 @@ pub mod glCreateShader {
             let key_0 = group.shaders.create(u64::from(result));
             let value = r#type;
             if let Some(it) = group.shaders.get_mut(key_0) {
-                it.kind = value;
+                set!(it.kind, value);
             }
         }
     }
@@ -834,7 +835,7 @@ pub mod glCullFace {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.cull_face = mode;
+        set!(context.cull_face, mode);
     }
 }
 
@@ -876,10 +877,10 @@ pub mod glDeleteFramebuffers {
                 #[cfg(feature = "tools")]
                 {
                     if context.draw_framebuffer == gone {
-                        context.draw_framebuffer = Ref::NONE;
+                        set!(context.draw_framebuffer, Ref::NONE);
                     }
                     if context.read_framebuffer == gone {
-                        context.read_framebuffer = Ref::NONE;
+                        set!(context.read_framebuffer, Ref::NONE);
                     }
                 }
                 context.framebuffers.delete(u64::from(memory.element::<u32>(framebuffers, i)));
@@ -926,7 +927,7 @@ pub mod glDeleteRenderbuffers {
                 if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
                     && found_1 == context.renderbuffer
                 {
-                    context.renderbuffer = Ref::NONE;
+                    set!(context.renderbuffer, Ref::NONE);
                 }
             }
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
@@ -986,7 +987,7 @@ pub mod glDepthFunc {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.depth_func = func;
+        set!(context.depth_func, func);
     }
 }
 
@@ -1002,7 +1003,7 @@ pub mod glDepthMask {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.depth_mask = flag != 0;
+        set!(context.depth_mask, flag != 0);
     }
 }
 
@@ -1019,8 +1020,8 @@ pub mod glDepthRangef {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.depth_near = n;
-        context.depth_far = f;
+        set!(context.depth_near, n);
+        set!(context.depth_far, f);
     }
 }
 
@@ -1054,14 +1055,14 @@ pub mod glDisable {
 
         match i64::from(cap) {
             GL_PRIMITIVE_RESTART_FIXED_INDEX => {
-                context.primitive_restart = false;
+                set!(context.primitive_restart, false);
             }
             GL_BLEND => {
                 #[cfg(feature = "tools")]
                 {
                     for i in number::range(0, 8) {
                         if let Some(it) = context.targets.at_mut(i) {
-                            it.blend = false;
+                            set!(it.blend, false);
                         }
                     }
                 }
@@ -1070,7 +1071,7 @@ pub mod glDisable {
                 #[cfg(feature = "tools")]
                 {
                     if let Some(it) = context.capabilities.at_mut(cap) {
-                        *it = false;
+                        set!(*it, false);
                     }
                 }
             }
@@ -1170,14 +1171,14 @@ pub mod glEnable {
 
         match i64::from(cap) {
             GL_PRIMITIVE_RESTART_FIXED_INDEX => {
-                context.primitive_restart = context.version >= (3, 0);
+                set!(context.primitive_restart, context.version >= (3, 0));
             }
             GL_BLEND => {
                 #[cfg(feature = "tools")]
                 {
                     for i in number::range(0, 8) {
                         if let Some(it) = context.targets.at_mut(i) {
-                            it.blend = true;
+                            set!(it.blend, true);
                         }
                     }
                 }
@@ -1186,7 +1187,7 @@ pub mod glEnable {
                 #[cfg(feature = "tools")]
                 {
                     if let Some(it) = context.capabilities.at_mut(cap) {
-                        *it = true;
+                        set!(*it, true);
                     }
                 }
             }
@@ -1296,7 +1297,7 @@ pub mod glFrontFace {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.front_face = mode;
+        set!(context.front_face, mode);
     }
 }
 
@@ -1426,7 +1427,7 @@ pub mod glGetActiveUniform {
                         .uniform_types
                         .at_mut(memory.text(name, (i64::from(bufSize)).max(0) as u64))
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1463,7 +1464,7 @@ pub mod glGetError {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.error = result;
+        set!(context.error, result);
     }
 }
 
@@ -1503,19 +1504,19 @@ pub mod glGetIntegerv {
         match i64::from(pname) {
             GL_NUM_COMPRESSED_TEXTURE_FORMATS => {
                 let value = memory.element::<i32>(data, 0);
-                context.limits.compressed_texture_formats = value;
+                set!(context.limits.compressed_texture_formats, value);
             }
             GL_NUM_PROGRAM_BINARY_FORMATS => {
                 let value = memory.element::<i32>(data, 0);
-                context.limits.program_binary_formats = value;
+                set!(context.limits.program_binary_formats, value);
             }
             GL_NUM_SHADER_BINARY_FORMATS => {
                 let value = memory.element::<i32>(data, 0);
-                context.limits.shader_binary_formats = value;
+                set!(context.limits.shader_binary_formats, value);
             }
             GL_MAX_VERTEX_ATTRIBS => {
                 let value = memory.element::<i32>(data, 0);
-                context.limits.vertex_attribs = value;
+                set!(context.limits.vertex_attribs, value);
             }
             _ => {}
         }
@@ -1546,7 +1547,7 @@ pub mod glGetProgramiv {
                     Outcome::Failed
                 };
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    it.linked = value;
+                    set!(it.linked, value);
                 }
             }
         }
@@ -1577,7 +1578,7 @@ pub mod glGetShaderiv {
                     Outcome::Failed
                 };
                 if let Some(it) = group.shaders.get_mut(found_0) {
-                    it.compiled = value;
+                    set!(it.compiled, value);
                 }
             }
         }
@@ -1645,7 +1646,7 @@ pub mod glGetUniformLocation {
                 if let Some(it) = group.programs.get_mut(key_0)
                     && let Some(it) = it.uniform_names.at_mut(result)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1746,7 +1747,7 @@ pub mod glHint {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.hints.at_mut(target) {
-            *it = mode;
+            set!(*it, mode);
         }
     }
 }
@@ -1763,7 +1764,7 @@ pub mod glLineWidth {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.line_width = width;
+        set!(context.line_width, width);
     }
 }
 
@@ -1793,7 +1794,7 @@ pub mod glLinkProgram {
                 let key_0 = functions::program_named(&*context, &*group, program);
                 let value = Outcome::Unknown;
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    it.linked = value;
+                    set!(it.linked, value);
                 }
             }
             {
@@ -1821,10 +1822,10 @@ pub mod glPixelStorei {
         if functions::is_alignment(param) {
             match i64::from(pname) {
                 GL_UNPACK_ALIGNMENT => {
-                    context.unpack_alignment = param;
+                    set!(context.unpack_alignment, param);
                 }
                 GL_PACK_ALIGNMENT => {
-                    context.pack_alignment = param;
+                    set!(context.pack_alignment, param);
                 }
                 _ => {}
             }
@@ -1832,13 +1833,13 @@ pub mod glPixelStorei {
         if i64::from(param) >= 0 && functions::has_unpack_subimage(&*context) {
             match i64::from(pname) {
                 GL_UNPACK_ROW_LENGTH => {
-                    context.unpack_row_length = param;
+                    set!(context.unpack_row_length, param);
                 }
                 GL_UNPACK_SKIP_PIXELS => {
-                    context.unpack_skip_pixels = param;
+                    set!(context.unpack_skip_pixels, param);
                 }
                 GL_UNPACK_SKIP_ROWS => {
-                    context.unpack_skip_rows = param;
+                    set!(context.unpack_skip_rows, param);
                 }
                 _ => {}
             }
@@ -1846,10 +1847,10 @@ pub mod glPixelStorei {
         if i64::from(param) >= 0 && (context.version >= (3, 0)) {
             match i64::from(pname) {
                 GL_UNPACK_IMAGE_HEIGHT => {
-                    context.unpack_image_height = param;
+                    set!(context.unpack_image_height, param);
                 }
                 GL_UNPACK_SKIP_IMAGES => {
-                    context.unpack_skip_images = param;
+                    set!(context.unpack_skip_images, param);
                 }
                 _ => {}
             }
@@ -1857,13 +1858,13 @@ pub mod glPixelStorei {
         if i64::from(param) >= 0 && functions::has_pack_subimage(&*context) {
             match i64::from(pname) {
                 GL_PACK_ROW_LENGTH => {
-                    context.pack_row_length = param;
+                    set!(context.pack_row_length, param);
                 }
                 GL_PACK_SKIP_PIXELS => {
-                    context.pack_skip_pixels = param;
+                    set!(context.pack_skip_pixels, param);
                 }
                 GL_PACK_SKIP_ROWS => {
-                    context.pack_skip_rows = param;
+                    set!(context.pack_skip_rows, param);
                 }
                 _ => {}
             }
@@ -1884,8 +1885,8 @@ pub mod glPolygonOffset {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.polygon_offset_factor = factor;
-        context.polygon_offset_units = units;
+        set!(context.polygon_offset_factor, factor);
+        set!(context.polygon_offset_units, units);
     }
 }
 
@@ -1953,19 +1954,19 @@ pub mod glRenderbufferStorage {
 
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.width = width;
+            set!(it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.height = height;
+            set!(it.height, height);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.samples = 0;
+            set!(it.samples, 0);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.format = internalformat;
+            set!(it.format, internalformat);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.image = 0;
+            set!(it.image, 0);
         }
     }
 }
@@ -1983,8 +1984,8 @@ pub mod glSampleCoverage {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.sample_coverage = value_;
-        context.sample_coverage_invert = invert != 0;
+        set!(context.sample_coverage, value_);
+        set!(context.sample_coverage_invert, invert != 0);
     }
 }
 
@@ -2004,16 +2005,16 @@ pub mod glScissor {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.scissor.at_mut(0) {
-            *it = x;
+            set!(*it, x);
         }
         if let Some(it) = context.scissor.at_mut(1) {
-            *it = y;
+            set!(*it, y);
         }
         if let Some(it) = context.scissor.at_mut(2) {
-            *it = width;
+            set!(*it, width);
         }
         if let Some(it) = context.scissor.at_mut(3) {
-            *it = height;
+            set!(*it, height);
         }
     }
 }
@@ -2039,7 +2040,7 @@ pub mod glShaderBinary {
             let found_1: Ref<Shader> =
                 group.shaders.find(u64::from(memory.element::<u32>(shaders, i)));
             if let Some(it) = group.shaders.get_mut(found_1) {
-                it.binary_format = binaryFormat;
+                set!(it.binary_format, binaryFormat);
             }
         }
     }
@@ -2064,7 +2065,7 @@ pub mod glShaderSource {
         {
             let value = observe::joined(memory, string, i64::from(count), length);
             if let Some(it) = group.shaders.get_mut(found_0) {
-                it.source = value;
+                set!(it.source, value);
             }
         }
     }
@@ -2084,18 +2085,18 @@ pub mod glStencilFunc {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.stencil_front.func = func;
+        set!(context.stencil_front.func, func);
         {
             let value = r#ref;
-            context.stencil_front.reference = value;
+            set!(context.stencil_front.reference, value);
         }
-        context.stencil_front.value_mask = mask;
-        context.stencil_back.func = func;
+        set!(context.stencil_front.value_mask, mask);
+        set!(context.stencil_back.func, func);
         {
             let value = r#ref;
-            context.stencil_back.reference = value;
+            set!(context.stencil_back.reference, value);
         }
-        context.stencil_back.value_mask = mask;
+        set!(context.stencil_back.value_mask, mask);
     }
 }
 
@@ -2115,20 +2116,20 @@ pub mod glStencilFuncSeparate {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if functions::is_front(face) {
-            context.stencil_front.func = func;
+            set!(context.stencil_front.func, func);
             {
                 let value = r#ref;
-                context.stencil_front.reference = value;
+                set!(context.stencil_front.reference, value);
             }
-            context.stencil_front.value_mask = mask;
+            set!(context.stencil_front.value_mask, mask);
         }
         if functions::is_back(face) {
-            context.stencil_back.func = func;
+            set!(context.stencil_back.func, func);
             {
                 let value = r#ref;
-                context.stencil_back.reference = value;
+                set!(context.stencil_back.reference, value);
             }
-            context.stencil_back.value_mask = mask;
+            set!(context.stencil_back.value_mask, mask);
         }
     }
 }
@@ -2145,8 +2146,8 @@ pub mod glStencilMask {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.stencil_front.write_mask = mask;
-        context.stencil_back.write_mask = mask;
+        set!(context.stencil_front.write_mask, mask);
+        set!(context.stencil_back.write_mask, mask);
     }
 }
 
@@ -2164,10 +2165,10 @@ pub mod glStencilMaskSeparate {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if functions::is_front(face) {
-            context.stencil_front.write_mask = mask;
+            set!(context.stencil_front.write_mask, mask);
         }
         if functions::is_back(face) {
-            context.stencil_back.write_mask = mask;
+            set!(context.stencil_back.write_mask, mask);
         }
     }
 }
@@ -2186,12 +2187,12 @@ pub mod glStencilOp {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.stencil_front.fail = fail;
-        context.stencil_front.depth_fail = zfail;
-        context.stencil_front.depth_pass = zpass;
-        context.stencil_back.fail = fail;
-        context.stencil_back.depth_fail = zfail;
-        context.stencil_back.depth_pass = zpass;
+        set!(context.stencil_front.fail, fail);
+        set!(context.stencil_front.depth_fail, zfail);
+        set!(context.stencil_front.depth_pass, zpass);
+        set!(context.stencil_back.fail, fail);
+        set!(context.stencil_back.depth_fail, zfail);
+        set!(context.stencil_back.depth_pass, zpass);
     }
 }
 
@@ -2211,14 +2212,14 @@ pub mod glStencilOpSeparate {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if functions::is_front(face) {
-            context.stencil_front.fail = sfail;
-            context.stencil_front.depth_fail = dpfail;
-            context.stencil_front.depth_pass = dppass;
+            set!(context.stencil_front.fail, sfail);
+            set!(context.stencil_front.depth_fail, dpfail);
+            set!(context.stencil_front.depth_pass, dppass);
         }
         if functions::is_back(face) {
-            context.stencil_back.fail = sfail;
-            context.stencil_back.depth_fail = dpfail;
-            context.stencil_back.depth_pass = dppass;
+            set!(context.stencil_back.fail, sfail);
+            set!(context.stencil_back.depth_fail, dpfail);
+            set!(context.stencil_back.depth_pass, dppass);
         }
     }
 }
@@ -2257,19 +2258,19 @@ pub mod glTexImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.width = width;
+                    set!(it.width, width);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.height = height;
+                    set!(it.height, height);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.depth = 1;
+                    set!(it.depth, 1);
                 }
                 {
                     let value = internalformat as u32;
@@ -2277,14 +2278,14 @@ pub mod glTexImage2D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.format = value;
+                        set!(it.format, value);
                     }
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.compressed_bytes = 0;
+                    set!(it.compressed_bytes, 0);
                 }
                 {
                     let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
@@ -2292,11 +2293,11 @@ pub mod glTexImage2D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = value;
+                        set!(it.is_defined, value);
                     }
                 }
                 if let Some(it) = group.textures.get_mut(texture) {
-                    it.image = 0;
+                    set!(it.image, 0);
                 }
             }
         }
@@ -2405,7 +2406,7 @@ pub mod glTexParameteriv {
                             if let Some(it) = group.textures.get_mut(key_0)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                *it = value;
+                                set!(*it, value);
                             }
                         }
                     }
@@ -2459,7 +2460,7 @@ pub mod glTexSubImage2D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = true;
+                        set!(it.is_defined, true);
                     }
                 }
             }
@@ -2488,19 +2489,19 @@ pub mod glUniform1f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                *it = v0;
+                set!(*it, v0);
             }
         }
     }
@@ -2557,13 +2558,13 @@ pub mod glUniform1i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2571,7 +2572,7 @@ pub mod glUniform1i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2629,25 +2630,25 @@ pub mod glUniform2f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                *it = v0;
+                set!(*it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                *it = v1;
+                set!(*it, v1);
             }
         }
     }
@@ -2705,13 +2706,13 @@ pub mod glUniform2i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2719,7 +2720,7 @@ pub mod glUniform2i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -2728,7 +2729,7 @@ pub mod glUniform2i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2787,31 +2788,31 @@ pub mod glUniform3f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                *it = v0;
+                set!(*it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                *it = v1;
+                set!(*it, v1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(2)
             {
-                *it = v2;
+                set!(*it, v2);
             }
         }
     }
@@ -2870,13 +2871,13 @@ pub mod glUniform3i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2884,7 +2885,7 @@ pub mod glUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -2893,7 +2894,7 @@ pub mod glUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -2902,7 +2903,7 @@ pub mod glUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2962,37 +2963,37 @@ pub mod glUniform4f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                *it = v0;
+                set!(*it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                *it = v1;
+                set!(*it, v1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(2)
             {
-                *it = v2;
+                set!(*it, v2);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(3)
             {
-                *it = v3;
+                set!(*it, v3);
             }
         }
     }
@@ -3052,13 +3053,13 @@ pub mod glUniform4i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3066,7 +3067,7 @@ pub mod glUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3075,7 +3076,7 @@ pub mod glUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3084,7 +3085,7 @@ pub mod glUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3093,7 +3094,7 @@ pub mod glUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3252,27 +3253,27 @@ pub mod glVertexAttrib1f {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = false;
+            set!(it.is_integer, false);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.x = x;
+            set!(it.x, x);
         }
         {
             let value = 0.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.y = value;
+                set!(it.y, value);
             }
         }
         {
             let value = 0.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.z = value;
+                set!(it.z, value);
             }
         }
         {
             let value = 1.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.w = value;
+                set!(it.w, value);
             }
         }
     }
@@ -3292,30 +3293,30 @@ pub mod glVertexAttrib1fv {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = false;
+            set!(it.is_integer, false);
         }
         {
             let value = memory.element::<f32>(v, 0);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.x = value;
+                set!(it.x, value);
             }
         }
         {
             let value = 0.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.y = value;
+                set!(it.y, value);
             }
         }
         {
             let value = 0.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.z = value;
+                set!(it.z, value);
             }
         }
         {
             let value = 1.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.w = value;
+                set!(it.w, value);
             }
         }
     }
@@ -3336,24 +3337,24 @@ pub mod glVertexAttrib2f {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = false;
+            set!(it.is_integer, false);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.x = x;
+            set!(it.x, x);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.y = y;
+            set!(it.y, y);
         }
         {
             let value = 0.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.z = value;
+                set!(it.z, value);
             }
         }
         {
             let value = 1.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.w = value;
+                set!(it.w, value);
             }
         }
     }
@@ -3373,30 +3374,30 @@ pub mod glVertexAttrib2fv {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = false;
+            set!(it.is_integer, false);
         }
         {
             let value = memory.element::<f32>(v, 0);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.x = value;
+                set!(it.x, value);
             }
         }
         {
             let value = memory.element::<f32>(v, 1);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.y = value;
+                set!(it.y, value);
             }
         }
         {
             let value = 0.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.z = value;
+                set!(it.z, value);
             }
         }
         {
             let value = 1.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.w = value;
+                set!(it.w, value);
             }
         }
     }
@@ -3418,21 +3419,21 @@ pub mod glVertexAttrib3f {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = false;
+            set!(it.is_integer, false);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.x = x;
+            set!(it.x, x);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.y = y;
+            set!(it.y, y);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.z = z;
+            set!(it.z, z);
         }
         {
             let value = 1.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.w = value;
+                set!(it.w, value);
             }
         }
     }
@@ -3452,30 +3453,30 @@ pub mod glVertexAttrib3fv {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = false;
+            set!(it.is_integer, false);
         }
         {
             let value = memory.element::<f32>(v, 0);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.x = value;
+                set!(it.x, value);
             }
         }
         {
             let value = memory.element::<f32>(v, 1);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.y = value;
+                set!(it.y, value);
             }
         }
         {
             let value = memory.element::<f32>(v, 2);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.z = value;
+                set!(it.z, value);
             }
         }
         {
             let value = 1.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.w = value;
+                set!(it.w, value);
             }
         }
     }
@@ -3498,19 +3499,19 @@ pub mod glVertexAttrib4f {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = false;
+            set!(it.is_integer, false);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.x = x;
+            set!(it.x, x);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.y = y;
+            set!(it.y, y);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.z = z;
+            set!(it.z, z);
         }
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.w = w;
+            set!(it.w, w);
         }
     }
 }
@@ -3529,30 +3530,30 @@ pub mod glVertexAttrib4fv {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = false;
+            set!(it.is_integer, false);
         }
         {
             let value = memory.element::<f32>(v, 0);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.x = value;
+                set!(it.x, value);
             }
         }
         {
             let value = memory.element::<f32>(v, 1);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.y = value;
+                set!(it.y, value);
             }
         }
         {
             let value = memory.element::<f32>(v, 2);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.z = value;
+                set!(it.z, value);
             }
         }
         {
             let value = memory.element::<f32>(v, 3);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                it.w = value;
+                set!(it.w, value);
             }
         }
     }
@@ -3610,16 +3611,16 @@ pub mod glViewport {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.viewport.at_mut(0) {
-            *it = x;
+            set!(*it, x);
         }
         if let Some(it) = context.viewport.at_mut(1) {
-            *it = y;
+            set!(*it, y);
         }
         if let Some(it) = context.viewport.at_mut(2) {
-            *it = width;
+            set!(*it, width);
         }
         if let Some(it) = context.viewport.at_mut(3) {
-            *it = height;
+            set!(*it, height);
         }
     }
 }

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
+use crate::changes::set;
 use crate::memory::BYTES_MAX;
 use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
 
@@ -37,7 +38,7 @@ pub mod glActiveShaderProgram {
         {
             let value = functions::program_named(&*context, &*group, program);
             if let Some(it) = context.pipelines.get_mut(found_0) {
-                it.active_program = value;
+                set!(it.active_program, value);
             }
         }
     }
@@ -61,13 +62,13 @@ pub mod glBeginQuery {
         #[cfg(feature = "tools")]
         {
             if let Some(it) = context.active_queries.at_mut(target) {
-                *it = begun;
+                set!(*it, begun);
             }
             if let Some(it) = context.queries.get_mut(begun) {
-                it.target = target;
+                set!(it.target, target);
             }
             if let Some(it) = context.queries.get_mut(begun) {
-                it.is_active = true;
+                set!(it.is_active, true);
             }
         }
     }
@@ -86,13 +87,13 @@ pub mod glBeginTransformFeedback {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            it.is_active = true;
+            set!(it.is_active, true);
         }
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            it.is_paused = false;
+            set!(it.is_paused, false);
         }
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            it.mode = primitiveMode;
+            set!(it.mode, primitiveMode);
         }
     }
 }
@@ -117,56 +118,56 @@ pub mod glBindBufferBase {
                 .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
         match i64::from(target) {
             GL_UNIFORM_BUFFER => {
-                context.uniform_buffer = bound;
+                set!(context.uniform_buffer, bound);
                 #[cfg(feature = "tools")]
                 {
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        it.buffer = bound;
+                        set!(it.buffer, bound);
                     }
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        it.offset = 0;
+                        set!(it.offset, 0);
                     }
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        it.size = 0;
+                        set!(it.size, 0);
                     }
                 }
             }
             GL_SHADER_STORAGE_BUFFER => {
-                context.shader_storage_buffer = bound;
+                set!(context.shader_storage_buffer, bound);
                 crate::gles::give_to_driver(thread, memory, bound);
                 let Some(context) = thread.context.as_deref_mut() else { return };
                 #[cfg(feature = "tools")]
                 {
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        it.buffer = bound;
+                        set!(it.buffer, bound);
                     }
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        it.offset = 0;
+                        set!(it.offset, 0);
                     }
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        it.size = 0;
+                        set!(it.size, 0);
                     }
                 }
             }
             GL_ATOMIC_COUNTER_BUFFER => {
-                context.atomic_counter_buffer = bound;
+                set!(context.atomic_counter_buffer, bound);
                 crate::gles::give_to_driver(thread, memory, bound);
                 let Some(context) = thread.context.as_deref_mut() else { return };
                 #[cfg(feature = "tools")]
                 {
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        it.buffer = bound;
+                        set!(it.buffer, bound);
                     }
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        it.offset = 0;
+                        set!(it.offset, 0);
                     }
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        it.size = 0;
+                        set!(it.size, 0);
                     }
                 }
             }
             GL_TRANSFORM_FEEDBACK_BUFFER => {
-                context.transform_feedback_buffer = bound;
+                set!(context.transform_feedback_buffer, bound);
                 crate::gles::give_to_driver(thread, memory, bound);
                 let Some(context) = thread.context.as_deref_mut() else { return };
                 #[cfg(feature = "tools")]
@@ -175,19 +176,19 @@ pub mod glBindBufferBase {
                         context.transform_feedbacks.get_mut(context.transform_feedback)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
-                        it.buffer = bound;
+                        set!(it.buffer, bound);
                     }
                     if let Some(it) =
                         context.transform_feedbacks.get_mut(context.transform_feedback)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
-                        it.offset = 0;
+                        set!(it.offset, 0);
                     }
                     if let Some(it) =
                         context.transform_feedbacks.get_mut(context.transform_feedback)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
-                        it.size = 0;
+                        set!(it.size, 0);
                     }
                 }
             }
@@ -219,56 +220,56 @@ pub mod glBindBufferRange {
                     .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
             match i64::from(target) {
                 GL_UNIFORM_BUFFER => {
-                    context.uniform_buffer = bound;
+                    set!(context.uniform_buffer, bound);
                     #[cfg(feature = "tools")]
                     {
                         if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                            it.buffer = bound;
+                            set!(it.buffer, bound);
                         }
                         if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                            it.offset = offset;
+                            set!(it.offset, offset);
                         }
                         if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                            it.size = size;
+                            set!(it.size, size);
                         }
                     }
                 }
                 GL_SHADER_STORAGE_BUFFER => {
-                    context.shader_storage_buffer = bound;
+                    set!(context.shader_storage_buffer, bound);
                     crate::gles::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     #[cfg(feature = "tools")]
                     {
                         if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                            it.buffer = bound;
+                            set!(it.buffer, bound);
                         }
                         if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                            it.offset = offset;
+                            set!(it.offset, offset);
                         }
                         if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                            it.size = size;
+                            set!(it.size, size);
                         }
                     }
                 }
                 GL_ATOMIC_COUNTER_BUFFER => {
-                    context.atomic_counter_buffer = bound;
+                    set!(context.atomic_counter_buffer, bound);
                     crate::gles::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     #[cfg(feature = "tools")]
                     {
                         if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                            it.buffer = bound;
+                            set!(it.buffer, bound);
                         }
                         if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                            it.offset = offset;
+                            set!(it.offset, offset);
                         }
                         if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                            it.size = size;
+                            set!(it.size, size);
                         }
                     }
                 }
                 GL_TRANSFORM_FEEDBACK_BUFFER => {
-                    context.transform_feedback_buffer = bound;
+                    set!(context.transform_feedback_buffer, bound);
                     crate::gles::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     #[cfg(feature = "tools")]
@@ -277,19 +278,19 @@ pub mod glBindBufferRange {
                             context.transform_feedbacks.get_mut(context.transform_feedback)
                             && let Some(it) = it.buffers.at_mut(i64::from(index))
                         {
-                            it.buffer = bound;
+                            set!(it.buffer, bound);
                         }
                         if let Some(it) =
                             context.transform_feedbacks.get_mut(context.transform_feedback)
                             && let Some(it) = it.buffers.at_mut(i64::from(index))
                         {
-                            it.offset = offset;
+                            set!(it.offset, offset);
                         }
                         if let Some(it) =
                             context.transform_feedbacks.get_mut(context.transform_feedback)
                             && let Some(it) = it.buffers.at_mut(i64::from(index))
                         {
-                            it.size = size;
+                            set!(it.size, size);
                         }
                     }
                 }
@@ -323,26 +324,26 @@ pub mod glBindImageTexture {
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
             if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                it.texture = value;
+                set!(it.texture, value);
             }
         }
         if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            it.level = level;
+            set!(it.level, level);
         }
         {
             let value = layered != 0;
             if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                it.layered = value;
+                set!(it.layered, value);
             }
         }
         if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            it.layer = layer;
+            set!(it.layer, layer);
         }
         if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            it.access = access;
+            set!(it.access, access);
         }
         if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            it.format = format;
+            set!(it.format, format);
         }
     }
 }
@@ -360,7 +361,7 @@ pub mod glBindProgramPipeline {
 
         let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
         if i64::from(pipeline) == 0 || found_0.is_some() {
-            context.pipeline = context.pipelines.find(u64::from(pipeline));
+            set!(context.pipeline, context.pipelines.find(u64::from(pipeline)));
         }
     }
 }
@@ -384,7 +385,7 @@ pub mod glBindSampler {
                 .samplers
                 .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
             if let Some(it) = context.texture_units.at_mut(i64::from(unit)) {
-                it.sampler = value;
+                set!(it.sampler, value);
             }
         }
     }
@@ -405,7 +406,7 @@ pub mod glBindTransformFeedback {
 
         let found_0: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(id));
         if i64::from(id) == 0 || found_0.is_some() {
-            context.transform_feedback = context.transform_feedbacks.find(u64::from(id));
+            set!(context.transform_feedback, context.transform_feedbacks.find(u64::from(id)));
         }
     }
 }
@@ -423,7 +424,7 @@ pub mod glBindVertexArray {
 
         let found_0: Ref<VertexArray> = context.vertex_arrays.find(u64::from(array));
         if i64::from(array) == 0 || found_0.is_some() {
-            context.vertex_array = context.vertex_arrays.find(u64::from(array));
+            set!(context.vertex_array, context.vertex_arrays.find(u64::from(array)));
         }
     }
 }
@@ -481,10 +482,10 @@ pub mod glBlendEquationSeparatei {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.equation_rgb = modeRGB;
+            set!(it.equation_rgb, modeRGB);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.equation_alpha = modeAlpha;
+            set!(it.equation_alpha, modeAlpha);
         }
     }
 }
@@ -503,10 +504,10 @@ pub mod glBlendEquationi {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.equation_rgb = mode;
+            set!(it.equation_rgb, mode);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.equation_alpha = mode;
+            set!(it.equation_alpha, mode);
         }
     }
 }
@@ -528,16 +529,16 @@ pub mod glBlendFuncSeparatei {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.source_rgb = srcRGB;
+            set!(it.source_rgb, srcRGB);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.source_alpha = srcAlpha;
+            set!(it.source_alpha, srcAlpha);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.destination_rgb = dstRGB;
+            set!(it.destination_rgb, dstRGB);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.destination_alpha = dstAlpha;
+            set!(it.destination_alpha, dstAlpha);
         }
     }
 }
@@ -557,16 +558,16 @@ pub mod glBlendFunci {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.source_rgb = src;
+            set!(it.source_rgb, src);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.source_alpha = src;
+            set!(it.source_alpha, src);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.destination_rgb = dst;
+            set!(it.destination_rgb, dst);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            it.destination_alpha = dst;
+            set!(it.destination_alpha, dst);
         }
     }
 }
@@ -633,25 +634,25 @@ pub mod glColorMaski {
         {
             let value = r != 0;
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                it.mask_red = value;
+                set!(it.mask_red, value);
             }
         }
         {
             let value = g != 0;
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                it.mask_green = value;
+                set!(it.mask_green, value);
             }
         }
         {
             let value = b != 0;
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                it.mask_blue = value;
+                set!(it.mask_blue, value);
             }
         }
         {
             let value = a != 0;
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                it.mask_alpha = value;
+                set!(it.mask_alpha, value);
             }
         }
     }
@@ -696,31 +697,31 @@ pub mod glCompressedTexImage3D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.width = width;
+                    set!(it.width, width);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.height = height;
+                    set!(it.height, height);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.depth = depth;
+                    set!(it.depth, depth);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.format = internalformat;
+                    set!(it.format, internalformat);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.compressed_bytes = imageSize;
+                    set!(it.compressed_bytes, imageSize);
                 }
                 {
                     let value = data != 0 || context.pixel_unpack_buffer.is_some();
@@ -728,7 +729,7 @@ pub mod glCompressedTexImage3D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = value;
+                        set!(it.is_defined, value);
                     }
                 }
             }
@@ -776,7 +777,7 @@ pub mod glCompressedTexSubImage3D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = true;
+                        set!(it.is_defined, true);
                     }
                 }
             }
@@ -874,7 +875,7 @@ pub mod glCopyTexSubImage3D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.is_defined = true;
+                    set!(it.is_defined, true);
                 }
             }
         }
@@ -919,7 +920,7 @@ pub mod glDebugMessageCallback {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.debug_callback = callback;
+        set!(context.debug_callback, callback);
     }
 }
 
@@ -939,7 +940,7 @@ pub mod glDeleteProgramPipelines {
             let found_1: Ref<Pipeline> =
                 context.pipelines.find(u64::from(memory.element::<u32>(pipelines, i)));
             if i64::from(memory.element::<u32>(pipelines, i)) != 0 && found_1 == context.pipeline {
-                context.pipeline = Ref::NONE;
+                set!(context.pipeline, Ref::NONE);
             }
             context.pipelines.delete(u64::from(memory.element::<u32>(pipelines, i)));
         }
@@ -1025,7 +1026,7 @@ pub mod glDeleteTransformFeedbacks {
                 if i64::from(memory.element::<u32>(ids, i)) != 0
                     && found_1 == context.transform_feedback
                 {
-                    context.transform_feedback = Ref::NONE;
+                    set!(context.transform_feedback, Ref::NONE);
                 }
             }
             context.transform_feedbacks.delete(u64::from(memory.element::<u32>(ids, i)));
@@ -1049,7 +1050,7 @@ pub mod glDeleteVertexArrays {
             let found_1: Ref<VertexArray> =
                 context.vertex_arrays.find(u64::from(memory.element::<u32>(arrays, i)));
             if i64::from(memory.element::<u32>(arrays, i)) != 0 && found_1 == context.vertex_array {
-                context.vertex_array = Ref::NONE;
+                set!(context.vertex_array, Ref::NONE);
             }
             context.vertex_arrays.delete(u64::from(memory.element::<u32>(arrays, i)));
         }
@@ -1071,7 +1072,7 @@ pub mod glDisablei {
 
         if i64::from(target) == GL_BLEND {
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                it.blend = false;
+                set!(it.blend, false);
             }
         }
     }
@@ -1408,7 +1409,7 @@ pub mod glEnablei {
 
         if i64::from(target) == GL_BLEND {
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                it.blend = true;
+                set!(it.blend, true);
             }
         }
     }
@@ -1433,13 +1434,13 @@ pub mod glEndQuery {
             {
                 let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
                 if let Some(it) = context.queries.get_mut(key_0) {
-                    it.is_active = false;
+                    set!(it.is_active, false);
                 }
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = context.active_queries.at_mut(target) {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1458,10 +1459,10 @@ pub mod glEndTransformFeedback {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            it.is_active = false;
+            set!(it.is_active, false);
         }
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            it.is_paused = false;
+            set!(it.is_paused, false);
         }
     }
 }
@@ -1499,10 +1500,10 @@ pub mod glFenceSync {
         #[cfg(feature = "tools")]
         {
             if let Some(it) = group.syncs.get_mut(made) {
-                it.condition = condition;
+                set!(it.condition, condition);
             }
             if let Some(it) = group.syncs.get_mut(made) {
-                it.flags = flags;
+                set!(it.flags, flags);
             }
         }
     }
@@ -1546,7 +1547,7 @@ pub mod glFramebufferParameteri {
             if let Some(it) = context.framebuffers.get_mut(key_0)
                 && let Some(it) = it.defaults.at_mut(pname)
             {
-                *it = param;
+                set!(*it, param);
             }
         }
     }
@@ -1729,7 +1730,7 @@ pub mod glGetActiveUniformBlockiv {
                 if let Some(it) = group.programs.get_mut(key_0)
                     && let Some(it) = it.block_uniforms.at_mut(uniformBlockIndex)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1797,7 +1798,7 @@ pub mod glGetGraphicsResetStatus {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.reset_status = result;
+        set!(context.reset_status, result);
     }
 }
 
@@ -1819,19 +1820,19 @@ pub mod glGetInteger64v {
         match i64::from(pname) {
             GL_NUM_COMPRESSED_TEXTURE_FORMATS => {
                 let value = memory.element::<i64>(data, 0) as i32;
-                context.limits.compressed_texture_formats = value;
+                set!(context.limits.compressed_texture_formats, value);
             }
             GL_NUM_PROGRAM_BINARY_FORMATS => {
                 let value = memory.element::<i64>(data, 0) as i32;
-                context.limits.program_binary_formats = value;
+                set!(context.limits.program_binary_formats, value);
             }
             GL_NUM_SHADER_BINARY_FORMATS => {
                 let value = memory.element::<i64>(data, 0) as i32;
-                context.limits.shader_binary_formats = value;
+                set!(context.limits.shader_binary_formats, value);
             }
             GL_MAX_VERTEX_ATTRIBS => {
                 let value = memory.element::<i64>(data, 0) as i32;
-                context.limits.vertex_attribs = value;
+                set!(context.limits.vertex_attribs, value);
             }
             _ => {}
         }
@@ -1861,7 +1862,7 @@ pub mod glGetInternalformativ {
                     if let Some(it) =
                         context.sample_counts.at_mut(functions::format_key(target, internalformat))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -1939,7 +1940,7 @@ pub mod glGetProgramResourceLocation {
                 if let Some(it) = group.programs.get_mut(key_0)
                     && let Some(it) = it.uniform_names.at_mut(result)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2345,7 +2346,7 @@ pub mod glMinSampleShading {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.min_sample_shading = value_;
+        set!(context.min_sample_shading, value_);
     }
 }
 
@@ -2397,7 +2398,7 @@ pub mod glObjectPtrLabel {
             let value =
                 observe::text_value(memory, label, i64::from(length), i64::from(length) < 0);
             if let Some(it) = group.syncs.get_mut(found_0) {
-                it.label = value;
+                set!(it.label, value);
             }
         }
     }
@@ -2417,7 +2418,7 @@ pub mod glPatchParameteri {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if i64::from(pname) == GL_PATCH_VERTICES {
-            context.patch_vertices = value_;
+            set!(context.patch_vertices, value_);
         }
     }
 }
@@ -2434,7 +2435,7 @@ pub mod glPauseTransformFeedback {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            it.is_paused = true;
+            set!(it.is_paused, true);
         }
     }
 }
@@ -2475,28 +2476,28 @@ pub mod glPrimitiveBoundingBox {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.bounding_box.at_mut(0) {
-            *it = minX;
+            set!(*it, minX);
         }
         if let Some(it) = context.bounding_box.at_mut(1) {
-            *it = minY;
+            set!(*it, minY);
         }
         if let Some(it) = context.bounding_box.at_mut(2) {
-            *it = minZ;
+            set!(*it, minZ);
         }
         if let Some(it) = context.bounding_box.at_mut(3) {
-            *it = minW;
+            set!(*it, minW);
         }
         if let Some(it) = context.bounding_box.at_mut(4) {
-            *it = maxX;
+            set!(*it, maxX);
         }
         if let Some(it) = context.bounding_box.at_mut(5) {
-            *it = maxY;
+            set!(*it, maxY);
         }
         if let Some(it) = context.bounding_box.at_mut(6) {
-            *it = maxZ;
+            set!(*it, maxZ);
         }
         if let Some(it) = context.bounding_box.at_mut(7) {
-            *it = maxW;
+            set!(*it, maxW);
         }
     }
 }
@@ -2529,7 +2530,7 @@ pub mod glProgramBinary {
             {
                 let key_0 = functions::program_named(&*context, &*group, program);
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    it.binary_format = binaryFormat;
+                    set!(it.binary_format, binaryFormat);
                 }
             }
             {
@@ -2562,14 +2563,14 @@ pub mod glProgramParameteri {
                 let key_0 = functions::program_named(&*context, &*group, program);
                 let value = i64::from(value_) != 0;
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    it.separable = value;
+                    set!(it.separable, value);
                 }
             }
             GL_PROGRAM_BINARY_RETRIEVABLE_HINT => {
                 let key_0 = functions::program_named(&*context, &*group, program);
                 let value = i64::from(value_) != 0;
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    it.binary_retrievable = value;
+                    set!(it.binary_retrievable, value);
                 }
             }
             _ => {}
@@ -2599,19 +2600,19 @@ pub mod glProgramUniform1f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                *it = v0;
+                set!(*it, v0);
             }
         }
     }
@@ -2673,13 +2674,13 @@ pub mod glProgramUniform1i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2687,7 +2688,7 @@ pub mod glProgramUniform1i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2749,13 +2750,13 @@ pub mod glProgramUniform1ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2763,7 +2764,7 @@ pub mod glProgramUniform1ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2826,25 +2827,25 @@ pub mod glProgramUniform2f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                *it = v0;
+                set!(*it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                *it = v1;
+                set!(*it, v1);
             }
         }
     }
@@ -2907,13 +2908,13 @@ pub mod glProgramUniform2i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2921,7 +2922,7 @@ pub mod glProgramUniform2i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -2930,7 +2931,7 @@ pub mod glProgramUniform2i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2993,13 +2994,13 @@ pub mod glProgramUniform2ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3007,7 +3008,7 @@ pub mod glProgramUniform2ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3016,7 +3017,7 @@ pub mod glProgramUniform2ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3080,31 +3081,31 @@ pub mod glProgramUniform3f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                *it = v0;
+                set!(*it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                *it = v1;
+                set!(*it, v1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(2)
             {
-                *it = v2;
+                set!(*it, v2);
             }
         }
     }
@@ -3168,13 +3169,13 @@ pub mod glProgramUniform3i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3182,7 +3183,7 @@ pub mod glProgramUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3191,7 +3192,7 @@ pub mod glProgramUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3200,7 +3201,7 @@ pub mod glProgramUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3264,13 +3265,13 @@ pub mod glProgramUniform3ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3278,7 +3279,7 @@ pub mod glProgramUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3287,7 +3288,7 @@ pub mod glProgramUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3296,7 +3297,7 @@ pub mod glProgramUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3361,37 +3362,37 @@ pub mod glProgramUniform4f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                *it = v0;
+                set!(*it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                *it = v1;
+                set!(*it, v1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(2)
             {
-                *it = v2;
+                set!(*it, v2);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(3)
             {
-                *it = v3;
+                set!(*it, v3);
             }
         }
     }
@@ -3456,13 +3457,13 @@ pub mod glProgramUniform4i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3470,7 +3471,7 @@ pub mod glProgramUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3479,7 +3480,7 @@ pub mod glProgramUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3488,7 +3489,7 @@ pub mod glProgramUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3497,7 +3498,7 @@ pub mod glProgramUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3562,13 +3563,13 @@ pub mod glProgramUniform4ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3576,7 +3577,7 @@ pub mod glProgramUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3585,7 +3586,7 @@ pub mod glProgramUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3594,7 +3595,7 @@ pub mod glProgramUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -3603,7 +3604,7 @@ pub mod glProgramUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3996,10 +3997,10 @@ pub mod glReadBuffer {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if context.read_framebuffer.is_none() {
-            context.read_buffer = src;
+            set!(context.read_buffer, src);
         } else {
             if let Some(it) = context.framebuffers.get_mut(context.read_framebuffer) {
-                it.read_buffer = src;
+                set!(it.read_buffer, src);
             }
         }
     }
@@ -4074,19 +4075,19 @@ pub mod glRenderbufferStorageMultisample {
 
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.width = width;
+            set!(it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.height = height;
+            set!(it.height, height);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.samples = samples;
+            set!(it.samples, samples);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.format = internalformat;
+            set!(it.format, internalformat);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.image = 0;
+            set!(it.image, 0);
         }
     }
 }
@@ -4103,7 +4104,7 @@ pub mod glResumeTransformFeedback {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            it.is_paused = false;
+            set!(it.is_paused, false);
         }
     }
 }
@@ -4122,7 +4123,7 @@ pub mod glSampleMaski {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.sample_mask.at_mut(maskNumber) {
-            *it = mask;
+            set!(*it, mask);
         }
     }
 }
@@ -4156,7 +4157,7 @@ pub mod glSamplerParameterIiv {
                             if let Some(it) = group.samplers.get_mut(found_2)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                *it = value;
+                                set!(*it, value);
                             }
                         }
                     }
@@ -4206,7 +4207,7 @@ pub mod glSamplerParameterIuiv {
                             if let Some(it) = group.samplers.get_mut(found_2)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                *it = value;
+                                set!(*it, value);
                             }
                         }
                     }
@@ -4343,7 +4344,7 @@ pub mod glSamplerParameteriv {
                             if let Some(it) = group.samplers.get_mut(found_2)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                *it = value;
+                                set!(*it, value);
                             }
                         }
                     }
@@ -4390,19 +4391,19 @@ pub mod glTexBuffer {
         {
             let mut group = context.group.lock();
             if let Some(it) = group.textures.get_mut(texture) {
-                it.buffer_format = internalformat;
+                set!(it.buffer_format, internalformat);
             }
             {
                 let value = group.buffers.find(u64::from(buffer));
                 if let Some(it) = group.textures.get_mut(texture) {
-                    it.buffer.buffer = value;
+                    set!(it.buffer.buffer, value);
                 }
             }
             if let Some(it) = group.textures.get_mut(texture) {
-                it.buffer.offset = 0;
+                set!(it.buffer.offset, 0);
             }
             if let Some(it) = group.textures.get_mut(texture) {
-                it.buffer.size = 0;
+                set!(it.buffer.size, 0);
             }
         }
     }
@@ -4436,19 +4437,19 @@ pub mod glTexBufferRange {
         {
             let mut group = context.group.lock();
             if let Some(it) = group.textures.get_mut(texture) {
-                it.buffer_format = internalformat;
+                set!(it.buffer_format, internalformat);
             }
             {
                 let value = group.buffers.find(u64::from(buffer));
                 if let Some(it) = group.textures.get_mut(texture) {
-                    it.buffer.buffer = value;
+                    set!(it.buffer.buffer, value);
                 }
             }
             if let Some(it) = group.textures.get_mut(texture) {
-                it.buffer.offset = offset;
+                set!(it.buffer.offset, offset);
             }
             if let Some(it) = group.textures.get_mut(texture) {
-                it.buffer.size = size;
+                set!(it.buffer.size, size);
             }
         }
     }
@@ -4491,19 +4492,19 @@ pub mod glTexImage3D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.width = width;
+                    set!(it.width, width);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.height = height;
+                    set!(it.height, height);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.depth = depth;
+                    set!(it.depth, depth);
                 }
                 {
                     let value = internalformat as u32;
@@ -4511,14 +4512,14 @@ pub mod glTexImage3D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.format = value;
+                        set!(it.format, value);
                     }
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.compressed_bytes = 0;
+                    set!(it.compressed_bytes, 0);
                 }
                 {
                     let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
@@ -4526,7 +4527,7 @@ pub mod glTexImage3D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = value;
+                        set!(it.is_defined, value);
                     }
                 }
             }
@@ -4560,7 +4561,7 @@ pub mod glTexParameterIiv {
                             if let Some(it) = group.textures.get_mut(key_0)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                *it = value;
+                                set!(*it, value);
                             }
                         }
                     }
@@ -4607,7 +4608,7 @@ pub mod glTexParameterIuiv {
                             if let Some(it) = group.textures.get_mut(key_0)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                *it = value;
+                                set!(*it, value);
                             }
                         }
                     }
@@ -4801,7 +4802,7 @@ pub mod glTexSubImage3D {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = true;
+                        set!(it.is_defined, true);
                     }
                 }
             }
@@ -4829,13 +4830,13 @@ pub mod glTransformFeedbackVaryings {
             let key_0 = functions::program_named(&*context, &*group, program);
             let value = observe::joined(memory, varyings, i64::from(count), 0);
             if let Some(it) = group.programs.get_mut(key_0) {
-                it.feedback_varyings = value;
+                set!(it.feedback_varyings, value);
             }
         }
         {
             let key_0 = functions::program_named(&*context, &*group, program);
             if let Some(it) = group.programs.get_mut(key_0) {
-                it.feedback_mode = bufferMode;
+                set!(it.feedback_mode, bufferMode);
             }
         }
     }
@@ -4862,13 +4863,13 @@ pub mod glUniform1ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -4876,7 +4877,7 @@ pub mod glUniform1ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -4934,13 +4935,13 @@ pub mod glUniform2ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -4948,7 +4949,7 @@ pub mod glUniform2ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -4957,7 +4958,7 @@ pub mod glUniform2ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -5016,13 +5017,13 @@ pub mod glUniform3ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -5030,7 +5031,7 @@ pub mod glUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -5039,7 +5040,7 @@ pub mod glUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -5048,7 +5049,7 @@ pub mod glUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -5108,13 +5109,13 @@ pub mod glUniform4ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    it.kind = value;
+                    set!(it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                it.count = 1;
+                set!(it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -5122,7 +5123,7 @@ pub mod glUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -5131,7 +5132,7 @@ pub mod glUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -5140,7 +5141,7 @@ pub mod glUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
             {
@@ -5149,7 +5150,7 @@ pub mod glUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -5205,7 +5206,7 @@ pub mod glUniformBlockBinding {
             if let Some(it) = group.programs.get_mut(key_0)
                 && let Some(it) = it.block_bindings.at_mut(uniformBlockIndex)
             {
-                *it = uniformBlockBinding;
+                set!(*it, uniformBlockBinding);
             }
         }
     }
@@ -5437,7 +5438,7 @@ pub mod glUseProgramStages {
                     if let Some(it) = context.pipelines.get_mut(found_1)
                         && let Some(it) = it.stages.at_mut((number::shl(1, bit) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -5535,14 +5536,14 @@ pub mod glVertexAttribI4i {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = true;
+            set!(it.is_integer, true);
         }
         {
             let value = i64::from(x);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5550,7 +5551,7 @@ pub mod glVertexAttribI4i {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5558,7 +5559,7 @@ pub mod glVertexAttribI4i {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5566,7 +5567,7 @@ pub mod glVertexAttribI4i {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(3)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -5586,14 +5587,14 @@ pub mod glVertexAttribI4iv {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = true;
+            set!(it.is_integer, true);
         }
         {
             let value = i64::from(memory.element::<i32>(v, 0));
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5601,7 +5602,7 @@ pub mod glVertexAttribI4iv {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5609,7 +5610,7 @@ pub mod glVertexAttribI4iv {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5617,7 +5618,7 @@ pub mod glVertexAttribI4iv {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(3)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -5640,14 +5641,14 @@ pub mod glVertexAttribI4ui {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = true;
+            set!(it.is_integer, true);
         }
         {
             let value = i64::from(x);
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5655,7 +5656,7 @@ pub mod glVertexAttribI4ui {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5663,7 +5664,7 @@ pub mod glVertexAttribI4ui {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5671,7 +5672,7 @@ pub mod glVertexAttribI4ui {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(3)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -5691,14 +5692,14 @@ pub mod glVertexAttribI4uiv {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            it.is_integer = true;
+            set!(it.is_integer, true);
         }
         {
             let value = i64::from(memory.element::<u32>(v, 0));
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5706,7 +5707,7 @@ pub mod glVertexAttribI4uiv {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5714,7 +5715,7 @@ pub mod glVertexAttribI4uiv {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -5722,7 +5723,7 @@ pub mod glVertexAttribI4uiv {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                 && let Some(it) = it.integers.at_mut(3)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
+use crate::changes::set;
 use crate::memory::BYTES_MAX;
 use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
 
@@ -37,7 +38,7 @@ pub mod glActiveShaderProgramEXT {
         {
             let value = functions::program_named(&*context, &*group, program);
             if let Some(it) = context.pipelines.get_mut(found_0) {
-                it.active_program = value;
+                set!(it.active_program, value);
             }
         }
     }
@@ -56,8 +57,8 @@ pub mod glAlphaFuncxOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.alpha_function = func;
-        context.alpha_reference = functions::fixed(r#ref) as f32;
+        set!(context.alpha_function, func);
+        set!(context.alpha_reference, functions::fixed(r#ref) as f32);
     }
 }
 
@@ -79,13 +80,13 @@ pub mod glBeginQueryEXT {
         #[cfg(feature = "tools")]
         {
             if let Some(it) = context.active_queries.at_mut(target) {
-                *it = begun;
+                set!(*it, begun);
             }
             if let Some(it) = context.queries.get_mut(begun) {
-                it.target = target;
+                set!(it.target, target);
             }
             if let Some(it) = context.queries.get_mut(begun) {
-                it.is_active = true;
+                set!(it.is_active, true);
             }
         }
     }
@@ -110,10 +111,10 @@ pub mod glBindFramebufferOES {
             #[cfg(feature = "tools")]
             {
                 if i64::from(target) != GL_READ_FRAMEBUFFER {
-                    context.draw_framebuffer = bound;
+                    set!(context.draw_framebuffer, bound);
                 }
                 if i64::from(target) != GL_DRAW_FRAMEBUFFER {
-                    context.read_framebuffer = bound;
+                    set!(context.read_framebuffer, bound);
                 }
             }
         }
@@ -133,7 +134,7 @@ pub mod glBindProgramPipelineEXT {
 
         let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
         if i64::from(pipeline) == 0 || found_0.is_some() {
-            context.pipeline = context.pipelines.find(u64::from(pipeline));
+            set!(context.pipeline, context.pipelines.find(u64::from(pipeline)));
         }
     }
 }
@@ -157,7 +158,7 @@ pub mod glBindRenderbufferOES {
                 u64::from(renderbuffer),
                 |group| &mut group.renderbuffers,
             );
-            context.renderbuffer = kept_0;
+            set!(context.renderbuffer, kept_0);
         }
     }
 }
@@ -178,10 +179,10 @@ pub mod glBlendEquationOES {
 
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                it.equation_rgb = mode;
+                set!(it.equation_rgb, mode);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.equation_alpha = mode;
+                set!(it.equation_alpha, mode);
             }
         }
     }
@@ -202,10 +203,10 @@ pub mod glBlendEquationSeparateOES {
 
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                it.equation_rgb = modeRGB;
+                set!(it.equation_rgb, modeRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.equation_alpha = modeAlpha;
+                set!(it.equation_alpha, modeAlpha);
             }
         }
     }
@@ -236,16 +237,16 @@ pub mod glBlendFuncSeparateOES {
 
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                it.source_rgb = srcRGB;
+                set!(it.source_rgb, srcRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.source_alpha = srcAlpha;
+                set!(it.source_alpha, srcAlpha);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.destination_rgb = dstRGB;
+                set!(it.destination_rgb, dstRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                it.destination_alpha = dstAlpha;
+                set!(it.destination_alpha, dstAlpha);
             }
         }
     }
@@ -289,7 +290,7 @@ pub mod glBufferStorageEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
-                it.immutable = true;
+                set!(it.immutable, true);
             }
             drop(group);
             #[cfg(feature = "tools")]
@@ -299,7 +300,7 @@ pub mod glBufferStorageEXT {
             {
                 let mut group = context.group.lock();
                 if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
-                    it.storage_flags = flags;
+                    set!(it.storage_flags, flags);
                 }
             }
         }
@@ -336,7 +337,7 @@ pub mod glBufferStorageExternalEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
-                it.immutable = true;
+                set!(it.immutable, true);
             }
             drop(group);
             #[cfg(feature = "tools")]
@@ -346,7 +347,7 @@ pub mod glBufferStorageExternalEXT {
             {
                 let mut group = context.group.lock();
                 if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
-                    it.storage_flags = flags;
+                    set!(it.storage_flags, flags);
                 }
             }
         }
@@ -382,7 +383,7 @@ pub mod glBufferStorageMemEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
-                it.immutable = true;
+                set!(it.immutable, true);
             }
         }
     }
@@ -406,25 +407,25 @@ pub mod glClearColorxOES {
         {
             let value = functions::fixed(red) as f32;
             if let Some(it) = context.clear_color.at_mut(0) {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
             let value = functions::fixed(green) as f32;
             if let Some(it) = context.clear_color.at_mut(1) {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
             let value = functions::fixed(blue) as f32;
             if let Some(it) = context.clear_color.at_mut(2) {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
             let value = functions::fixed(alpha) as f32;
             if let Some(it) = context.clear_color.at_mut(3) {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -442,7 +443,7 @@ pub mod glClearDepthfOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.clear_depth = depth;
+        set!(context.clear_depth, depth);
     }
 }
 
@@ -458,7 +459,7 @@ pub mod glClearDepthxOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.clear_depth = functions::fixed(depth) as f32;
+        set!(context.clear_depth, functions::fixed(depth) as f32);
     }
 }
 
@@ -523,8 +524,8 @@ pub mod glClipControlEXT {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.clip_origin = origin;
-        context.clip_depth = depth;
+        set!(context.clip_origin, origin);
+        set!(context.clip_depth, depth);
     }
 }
 
@@ -548,7 +549,7 @@ pub mod glClipPlanefOES {
                     if let Some(it) = context.clip_planes.at_mut(plane)
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -576,7 +577,7 @@ pub mod glClipPlanexOES {
                     if let Some(it) = context.clip_planes.at_mut(plane)
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -604,7 +605,7 @@ pub mod glColor4xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -612,7 +613,7 @@ pub mod glColor4xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -620,7 +621,7 @@ pub mod glColor4xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -628,7 +629,7 @@ pub mod glColor4xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(3)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -677,31 +678,31 @@ pub mod glCompressedTexImage3DOES {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.width = width;
+                    set!(it.width, width);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.height = height;
+                    set!(it.height, height);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.depth = depth;
+                    set!(it.depth, depth);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.format = internalformat;
+                    set!(it.format, internalformat);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.compressed_bytes = imageSize;
+                    set!(it.compressed_bytes, imageSize);
                 }
                 {
                     let value = data != 0 || context.pixel_unpack_buffer.is_some();
@@ -709,7 +710,7 @@ pub mod glCompressedTexImage3DOES {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = value;
+                        set!(it.is_defined, value);
                     }
                 }
             }
@@ -757,7 +758,7 @@ pub mod glCompressedTexSubImage3DOES {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = true;
+                        set!(it.is_defined, true);
                     }
                 }
             }
@@ -800,7 +801,7 @@ pub mod glCopyTexSubImage3DOES {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.is_defined = true;
+                    set!(it.is_defined, true);
                 }
             }
         }
@@ -864,7 +865,7 @@ pub mod glCurrentPaletteMatrixOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.palette_matrix = matrixpaletteindex;
+        set!(context.palette_matrix, matrixpaletteindex);
     }
 }
 
@@ -889,10 +890,10 @@ pub mod glDeleteFramebuffersOES {
                 #[cfg(feature = "tools")]
                 {
                     if context.draw_framebuffer == gone {
-                        context.draw_framebuffer = Ref::NONE;
+                        set!(context.draw_framebuffer, Ref::NONE);
                     }
                     if context.read_framebuffer == gone {
-                        context.read_framebuffer = Ref::NONE;
+                        set!(context.read_framebuffer, Ref::NONE);
                     }
                 }
                 context.framebuffers.delete(u64::from(memory.element::<u32>(framebuffers, i)));
@@ -937,7 +938,7 @@ pub mod glDeleteProgramPipelinesEXT {
             let found_1: Ref<Pipeline> =
                 context.pipelines.find(u64::from(memory.element::<u32>(pipelines, i)));
             if i64::from(memory.element::<u32>(pipelines, i)) != 0 && found_1 == context.pipeline {
-                context.pipeline = Ref::NONE;
+                set!(context.pipeline, Ref::NONE);
             }
             context.pipelines.delete(u64::from(memory.element::<u32>(pipelines, i)));
         }
@@ -984,7 +985,7 @@ pub mod glDeleteRenderbuffersOES {
                 if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
                     && found_1 == context.renderbuffer
                 {
-                    context.renderbuffer = Ref::NONE;
+                    set!(context.renderbuffer, Ref::NONE);
                 }
             }
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
@@ -1029,8 +1030,8 @@ pub mod glDepthRangexOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.depth_near = functions::fixed(n) as f32;
-        context.depth_far = functions::fixed(f) as f32;
+        set!(context.depth_near, functions::fixed(n) as f32);
+        set!(context.depth_far, functions::fixed(f) as f32);
     }
 }
 
@@ -1412,7 +1413,7 @@ pub mod glEGLImageTargetRenderbufferStorageOES {
 
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.image = image;
+            set!(it.image, image);
         }
     }
 }
@@ -1435,7 +1436,7 @@ pub mod glEGLImageTargetTexStorageEXT {
         {
             let key_0 = functions::bound_texture(&*context, target);
             if let Some(it) = group.textures.get_mut(key_0) {
-                it.image = image;
+                set!(it.image, image);
             }
         }
     }
@@ -1457,13 +1458,13 @@ pub mod glEGLImageTargetTexture2DOES {
         let texture: Ref<Texture> = functions::bound_texture(&*context, target);
         let mut group = context.group.lock();
         if let Some(it) = group.textures.get_mut(texture) {
-            it.image = image;
+            set!(it.image, image);
         }
         if let Some(it) = group.textures.get_mut(texture)
             && let Some(it) = it.images.at_mut(target)
             && let Some(it) = it.at_mut(0)
         {
-            it.is_defined = true;
+            set!(it.is_defined, true);
         }
     }
 }
@@ -1485,7 +1486,7 @@ pub mod glEGLImageTargetTextureStorageEXT {
         let mut group = context.group.lock();
         let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
         if let Some(it) = group.textures.get_mut(found_0) {
-            it.image = image;
+            set!(it.image, image);
         }
     }
 }
@@ -1513,13 +1514,13 @@ pub mod glEndQueryEXT {
             {
                 let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
                 if let Some(it) = context.queries.get_mut(key_0) {
-                    it.is_active = false;
+                    set!(it.is_active, false);
                 }
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = context.active_queries.at_mut(target) {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1547,7 +1548,7 @@ pub mod glFogxOES {
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -1574,7 +1575,7 @@ pub mod glFogxvOES {
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2000,11 +2001,11 @@ pub mod glImportMemoryFdEXT {
         let mut group = context.group.lock();
         let found_0: Ref<MemoryObject> = group.memory_objects.find(u64::from(memory_));
         if let Some(it) = group.memory_objects.get_mut(found_0) {
-            it.size = size;
+            set!(it.size, size);
         }
         let found_1: Ref<MemoryObject> = group.memory_objects.find(u64::from(memory_));
         if let Some(it) = group.memory_objects.get_mut(found_1) {
-            it.handle_type = handleType;
+            set!(it.handle_type, handleType);
         }
     }
 }
@@ -2054,7 +2055,7 @@ pub mod glLightModelxOES {
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2081,7 +2082,7 @@ pub mod glLightModelxvOES {
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2109,7 +2110,7 @@ pub mod glLightxOES {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2138,7 +2139,7 @@ pub mod glLightxvOES {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2157,7 +2158,7 @@ pub mod glLineWidthxOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.line_width = functions::fixed(width) as f32;
+        set!(context.line_width, functions::fixed(width) as f32);
     }
 }
 
@@ -2234,7 +2235,7 @@ pub mod glMaterialxOES {
                 if let Some(it) = context.material.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2266,7 +2267,7 @@ pub mod glMaterialxvOES {
                     if let Some(it) = context.material.values.at_mut((GL_AMBIENT as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
                 {
@@ -2275,7 +2276,7 @@ pub mod glMaterialxvOES {
                     if let Some(it) = context.material.values.at_mut((GL_DIFFUSE as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             } else {
@@ -2285,7 +2286,7 @@ pub mod glMaterialxvOES {
                     if let Some(it) = context.material.values.at_mut(pname)
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -2346,7 +2347,7 @@ pub mod glMemoryObjectParameterivEXT {
                 {
                     let value = i64::from(memory.element::<i32>(params, 0)) != 0;
                     if let Some(it) = group.memory_objects.get_mut(found_0) {
-                        it.is_dedicated = value;
+                        set!(it.is_dedicated, value);
                     }
                 }
             }
@@ -2355,7 +2356,7 @@ pub mod glMemoryObjectParameterivEXT {
                 {
                     let value = i64::from(memory.element::<i32>(params, 0)) != 0;
                     if let Some(it) = group.memory_objects.get_mut(found_1) {
-                        it.is_protected = value;
+                        set!(it.is_protected, value);
                     }
                 }
             }
@@ -2546,7 +2547,7 @@ pub mod glMultiTexCoord4xOES {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -2554,7 +2555,7 @@ pub mod glMultiTexCoord4xOES {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -2562,7 +2563,7 @@ pub mod glMultiTexCoord4xOES {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -2570,7 +2571,7 @@ pub mod glMultiTexCoord4xOES {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(3)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -2602,15 +2603,15 @@ pub mod glNamedBufferStorageExternalEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(defined) {
-                it.size = size;
+                set!(it.size, size);
             }
             if let Some(it) = group.buffers.get_mut(defined) {
-                it.immutable = true;
+                set!(it.immutable, true);
             }
             #[cfg(feature = "tools")]
             {
                 if let Some(it) = group.buffers.get_mut(defined) {
-                    it.storage_flags = flags;
+                    set!(it.storage_flags, flags);
                 }
             }
         }
@@ -2642,10 +2643,10 @@ pub mod glNamedBufferStorageMemEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(defined) {
-                it.size = size;
+                set!(it.size, size);
             }
             if let Some(it) = group.buffers.get_mut(defined) {
-                it.immutable = true;
+                set!(it.immutable, true);
             }
         }
     }
@@ -2670,7 +2671,7 @@ pub mod glNormal3xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -2678,7 +2679,7 @@ pub mod glNormal3xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
         {
@@ -2686,7 +2687,7 @@ pub mod glNormal3xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -2781,7 +2782,7 @@ pub mod glPointParameterxOES {
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2808,7 +2809,7 @@ pub mod glPointParameterxvOES {
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -2853,7 +2854,7 @@ pub mod glPointSizexOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.point_size = functions::fixed(size) as f32;
+        set!(context.point_size, functions::fixed(size) as f32);
     }
 }
 
@@ -2871,9 +2872,9 @@ pub mod glPolygonOffsetClampEXT {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.polygon_offset_factor = factor;
-        context.polygon_offset_units = units;
-        context.polygon_offset_clamp = clamp;
+        set!(context.polygon_offset_factor, factor);
+        set!(context.polygon_offset_units, units);
+        set!(context.polygon_offset_clamp, clamp);
     }
 }
 
@@ -2890,8 +2891,8 @@ pub mod glPolygonOffsetxOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.polygon_offset_factor = functions::fixed(factor) as f32;
-        context.polygon_offset_units = functions::fixed(units) as f32;
+        set!(context.polygon_offset_factor, functions::fixed(factor) as f32);
+        set!(context.polygon_offset_units, functions::fixed(units) as f32);
     }
 }
 
@@ -2996,19 +2997,19 @@ pub mod glRenderbufferStorageOES {
 
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.width = width;
+            set!(it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.height = height;
+            set!(it.height, height);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.samples = 0;
+            set!(it.samples, 0);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.format = internalformat;
+            set!(it.format, internalformat);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.image = 0;
+            set!(it.image, 0);
         }
     }
 }
@@ -3053,8 +3054,8 @@ pub mod glSampleCoveragexOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.sample_coverage = functions::fixed(value_) as f32;
-        context.sample_coverage_invert = invert != 0;
+        set!(context.sample_coverage, functions::fixed(value_) as f32);
+        set!(context.sample_coverage_invert, invert != 0);
     }
 }
 
@@ -3110,7 +3111,7 @@ pub mod glSemaphoreParameterui64vEXT {
         {
             let value = memory.element::<u64>(params, 0);
             if let Some(it) = group.semaphores.get_mut(found_0) {
-                it.value = value;
+                set!(it.value, value);
             }
         }
     }
@@ -3166,7 +3167,7 @@ pub mod glTexEnvxOES {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3195,7 +3196,7 @@ pub mod glTexEnvxvOES {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3220,7 +3221,7 @@ pub mod glTexGenfOES {
             {
                 let value = (param as i64) as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3245,7 +3246,7 @@ pub mod glTexGenfvOES {
             {
                 let value = (memory.element::<f32>(params, 0) as i64) as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3270,7 +3271,7 @@ pub mod glTexGeniOES {
             {
                 let value = param as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3295,7 +3296,7 @@ pub mod glTexGenivOES {
             {
                 let value = memory.element::<i32>(params, 0) as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3320,7 +3321,7 @@ pub mod glTexGenxOES {
             {
                 let value = param as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3345,7 +3346,7 @@ pub mod glTexGenxvOES {
             {
                 let value = memory.element::<i32>(params, 0) as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -3389,31 +3390,31 @@ pub mod glTexImage3DOES {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.width = width;
+                    set!(it.width, width);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.height = height;
+                    set!(it.height, height);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.depth = depth;
+                    set!(it.depth, depth);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.format = internalformat;
+                    set!(it.format, internalformat);
                 }
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    it.compressed_bytes = 0;
+                    set!(it.compressed_bytes, 0);
                 }
                 {
                     let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
@@ -3421,7 +3422,7 @@ pub mod glTexImage3DOES {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = value;
+                        set!(it.is_defined, value);
                     }
                 }
             }
@@ -3799,7 +3800,7 @@ pub mod glTexSubImage3DOES {
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        it.is_defined = true;
+                        set!(it.is_defined, true);
                     }
                 }
             }
@@ -4090,18 +4091,18 @@ pub mod glTextureViewEXT {
         let view: Ref<Texture> = group.textures.find(u64::from(texture));
         let original: Ref<Texture> = group.textures.find(u64::from(origtexture));
         if let Some(it) = group.textures.get_mut(view) {
-            it.target = target;
+            set!(it.target, target);
         }
         {
             let value = numlevels as i32;
             if let Some(it) = group.textures.get_mut(view) {
-                it.immutable_levels = value;
+                set!(it.immutable_levels, value);
             }
         }
         {
             let value = group.textures.get(original).map_or(0, |it| it.image);
             if let Some(it) = group.textures.get_mut(view) {
-                it.image = value;
+                set!(it.image, value);
             }
         }
     }
@@ -4130,18 +4131,18 @@ pub mod glTextureViewOES {
         let view: Ref<Texture> = group.textures.find(u64::from(texture));
         let original: Ref<Texture> = group.textures.find(u64::from(origtexture));
         if let Some(it) = group.textures.get_mut(view) {
-            it.target = target;
+            set!(it.target, target);
         }
         {
             let value = numlevels as i32;
             if let Some(it) = group.textures.get_mut(view) {
-                it.immutable_levels = value;
+                set!(it.immutable_levels, value);
             }
         }
         {
             let value = group.textures.get(original).map_or(0, |it| it.image);
             if let Some(it) = group.textures.get_mut(view) {
-                it.image = value;
+                set!(it.image, value);
             }
         }
     }
@@ -4197,7 +4198,7 @@ pub mod glUseProgramStagesEXT {
                     if let Some(it) = context.pipelines.get_mut(found_1)
                         && let Some(it) = it.stages.at_mut((number::shl(1, bit) as u32))
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -4260,7 +4261,7 @@ pub mod glWindowRectanglesEXT {
             i64::from(mode) == GL_INCLUSIVE_EXT || i64::from(mode) == GL_EXCLUSIVE_EXT;
         let Some(context) = thread.context.as_deref_mut() else { return };
         if is_mode && 0 <= i64::from(count) && i64::from(count) <= 64 {
-            context.window_rectangle_mode = mode;
+            set!(context.window_rectangle_mode, mode);
             (&mut context.window_rectangles).clear();
             for i in number::range(0, number::mul(i64::from(count), 4)) {
                 {

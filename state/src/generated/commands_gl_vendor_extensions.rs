@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
+use crate::changes::set;
 use crate::memory::BYTES_MAX;
 use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
 
@@ -33,8 +34,8 @@ pub mod glAlphaFuncQCOM {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        context.alpha_function = func;
-        context.alpha_reference = r#ref;
+        set!(context.alpha_function, func);
+        set!(context.alpha_reference, r#ref);
     }
 }
 
@@ -87,7 +88,7 @@ pub mod glClipPlanefIMG {
                     if let Some(it) = context.clip_planes.at_mut(p)
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -115,7 +116,7 @@ pub mod glClipPlanexIMG {
                     if let Some(it) = context.clip_planes.at_mut(p)
                         && let Some(it) = it.at_mut(i)
                     {
-                        *it = value;
+                        set!(*it, value);
                     }
                 }
             }
@@ -534,7 +535,7 @@ pub mod glFramebufferParameteriMESA {
             if let Some(it) = context.framebuffers.get_mut(key_0)
                 && let Some(it) = it.defaults.at_mut(pname)
             {
-                *it = param;
+                set!(*it, param);
             }
         }
     }
@@ -621,19 +622,19 @@ pub mod glGetInteger64vAPPLE {
         match i64::from(pname) {
             GL_NUM_COMPRESSED_TEXTURE_FORMATS => {
                 let value = memory.element::<i64>(params, 0) as i32;
-                context.limits.compressed_texture_formats = value;
+                set!(context.limits.compressed_texture_formats, value);
             }
             GL_NUM_PROGRAM_BINARY_FORMATS => {
                 let value = memory.element::<i64>(params, 0) as i32;
-                context.limits.program_binary_formats = value;
+                set!(context.limits.program_binary_formats, value);
             }
             GL_NUM_SHADER_BINARY_FORMATS => {
                 let value = memory.element::<i64>(params, 0) as i32;
-                context.limits.shader_binary_formats = value;
+                set!(context.limits.shader_binary_formats, value);
             }
             GL_MAX_VERTEX_ATTRIBS => {
                 let value = memory.element::<i64>(params, 0) as i32;
-                context.limits.vertex_attribs = value;
+                set!(context.limits.vertex_attribs, value);
             }
             _ => {}
         }
@@ -830,7 +831,7 @@ pub mod glGetPathParameterivNV {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = group.paths.get_mut(found_0) {
-                        it.commands = value;
+                        set!(it.commands, value);
                     }
                 }
             }
@@ -839,7 +840,7 @@ pub mod glGetPathParameterivNV {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = group.paths.get_mut(found_1) {
-                        it.coordinates = value;
+                        set!(it.coordinates, value);
                     }
                 }
             }
@@ -848,7 +849,7 @@ pub mod glGetPathParameterivNV {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = group.paths.get_mut(found_2) {
-                        it.dashes = value;
+                        set!(it.dashes, value);
                     }
                 }
             }
@@ -962,13 +963,13 @@ pub mod glPathCommandsNV {
         {
             let key_0 = group.paths.bind(u64::from(path));
             if let Some(it) = group.paths.get_mut(key_0) {
-                it.commands = numCommands;
+                set!(it.commands, numCommands);
             }
         }
         {
             let key_0 = group.paths.bind(u64::from(path));
             if let Some(it) = group.paths.get_mut(key_0) {
-                it.coordinates = numCoords;
+                set!(it.coordinates, numCoords);
             }
         }
     }
@@ -991,7 +992,7 @@ pub mod glPathCoordsNV {
         let mut group = context.group.lock();
         let found_0: Ref<Path> = group.paths.find(u64::from(path));
         if let Some(it) = group.paths.get_mut(found_0) {
-            it.coordinates = numCoords;
+            set!(it.coordinates, numCoords);
         }
     }
 }
@@ -1012,7 +1013,7 @@ pub mod glPathDashArrayNV {
         let mut group = context.group.lock();
         let found_0: Ref<Path> = group.paths.find(u64::from(path));
         if let Some(it) = group.paths.get_mut(found_0) {
-            it.dashes = dashCount;
+            set!(it.dashes, dashCount);
         }
     }
 }
@@ -1055,10 +1056,10 @@ pub mod glReadBufferNV {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if context.read_framebuffer.is_none() {
-            context.read_buffer = mode;
+            set!(context.read_buffer, mode);
         } else {
             if let Some(it) = context.framebuffers.get_mut(context.read_framebuffer) {
-                it.read_buffer = mode;
+                set!(it.read_buffer, mode);
             }
         }
     }
@@ -1082,19 +1083,19 @@ pub mod glRenderbufferStorageMultisampleANGLE {
 
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.width = width;
+            set!(it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.height = height;
+            set!(it.height, height);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.samples = samples;
+            set!(it.samples, samples);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.format = internalformat;
+            set!(it.format, internalformat);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.image = 0;
+            set!(it.image, 0);
         }
     }
 }
@@ -1117,19 +1118,19 @@ pub mod glRenderbufferStorageMultisampleAPPLE {
 
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.width = width;
+            set!(it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.height = height;
+            set!(it.height, height);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.samples = samples;
+            set!(it.samples, samples);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.format = internalformat;
+            set!(it.format, internalformat);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.image = 0;
+            set!(it.image, 0);
         }
     }
 }
@@ -1152,19 +1153,19 @@ pub mod glRenderbufferStorageMultisampleIMG {
 
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.width = width;
+            set!(it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.height = height;
+            set!(it.height, height);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.samples = samples;
+            set!(it.samples, samples);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.format = internalformat;
+            set!(it.format, internalformat);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            it.image = 0;
+            set!(it.image, 0);
         }
     }
 }
@@ -1193,7 +1194,7 @@ pub mod glSetFenceNV {
         {
             let mut group = context.group.lock();
             if let Some(it) = group.fences.get_mut(found_0) {
-                it.condition = condition;
+                set!(it.condition, condition);
             }
         }
     }

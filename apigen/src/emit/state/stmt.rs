@@ -473,10 +473,10 @@ impl Statements<'_> {
         let value = self.emitter.value(value, &place.ty);
         if let (Root::State(..), []) = (&place.root, place.steps.as_slice()) {
             let (_, target) = self.target(place);
-            self.line(&format!("{target} = {};", bare(&value)));
+            self.line(&format!("set!({target}, {});", bare(&value)));
             return;
         }
-        self.change(place, &value, |place, value| format!("*{place} = {value};"));
+        self.change(place, &value, |place, value| format!("set!(*{place}, {value});"));
     }
 
     /// Does something with a place, if there is one, and a value that was computed before.

@@ -6,6 +6,8 @@
 pub mod at;
 #[path = "../../../../state/src/cache.rs"]
 mod cache;
+#[path = "../../../../state/src/changes.rs"]
+pub mod changes;
 #[path = "../../../../state/src/dispatch.rs"]
 pub mod dispatch;
 #[path = "../../../../state/src/extensions.rs"]

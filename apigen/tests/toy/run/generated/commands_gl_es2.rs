@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
+use crate::changes::set;
 use crate::memory::BYTES_MAX;
 use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
 
@@ -35,24 +36,24 @@ pub mod toyArray {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-            it.size = size;
+            set!(it.size, size);
         }
         {
             let value = r#type;
             if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-                it.r#type = value;
+                set!(it.r#type, value);
             }
         }
         if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-            it.stride = stride;
+            set!(it.stride, stride);
         }
         if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-            it.pointer = pointer;
+            set!(it.pointer, pointer);
         }
         {
             let value = context.vertices;
             if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-                it.buffer = value;
+                set!(it.buffer, value);
             }
         }
     }
@@ -71,18 +72,22 @@ pub mod toyBindBuffer {
         let Some(context) = thread.context.as_deref_mut() else { return };
         match i64::from(target) {
             TOY_VERTICES => {
-                context.vertices =
+                set!(
+                    context.vertices,
                     context
                         .caches
                         .buffers
-                        .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
+                        .bind(&context.group, u64::from(buffer), |group| &mut group.buffers)
+                );
             }
             TOY_INDICES => {
-                context.indices =
+                set!(
+                    context.indices,
                     context
                         .caches
                         .buffers
-                        .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
+                        .bind(&context.group, u64::from(buffer), |group| &mut group.buffers)
+                );
             }
             TOY_PIXELS => {
                 let kept_0: Ref<Buffer> =
@@ -92,7 +97,7 @@ pub mod toyBindBuffer {
                         .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
                 #[cfg(feature = "tools")]
                 {
-                    context.pixels = kept_0;
+                    set!(context.pixels, kept_0);
                 }
             }
             _ => {
@@ -119,11 +124,11 @@ pub mod toyBufferData {
         {
             let value = i64::max(size, 0);
             if let Some(it) = group.buffers.get_mut(buffer) {
-                it.size = value;
+                set!(it.size, value);
             }
         }
         if let Some(it) = group.buffers.get_mut(buffer) {
-            it.mapped = None;
+            set!(it.mapped, None);
         }
         #[cfg(feature = "tools")]
         {
@@ -131,20 +136,20 @@ pub mod toyBufferData {
                 {
                     let value = Contents::Unknown;
                     if let Some(it) = group.buffers.get_mut(buffer) {
-                        it.contents = value;
+                        set!(it.contents, value);
                     }
                 }
             } else {
                 {
                     let value = Contents::Program;
                     if let Some(it) = group.buffers.get_mut(buffer) {
-                        it.contents = value;
+                        set!(it.contents, value);
                     }
                 }
                 {
                     let value = memory.bytes(data, i64::min(size, 16), BYTES_MAX);
                     if let Some(it) = group.buffers.get_mut(buffer) {
-                        it.head = value;
+                        set!(it.head, value);
                     }
                 }
             }
@@ -164,7 +169,7 @@ pub mod toyCallback {
         userParam: u64,
     ) {
         let mut process = thread.process.lock();
-        process.callback = callback;
+        set!(process.callback, callback);
     }
 }
 
@@ -179,9 +184,15 @@ pub mod toyConfigure {
         attrib_list: u64,
     ) {
         let mut process = thread.process.lock();
-        process.width = observe::attribute(memory, attrib_list, 4, TOY_WIDTH).unwrap_or(64) as i32;
-        process.height = observe::attribute(memory, attrib_list, 4, TOY_HEIGHT)
-            .unwrap_or(i64::from(process.width)) as i32;
+        set!(
+            process.width,
+            observe::attribute(memory, attrib_list, 4, TOY_WIDTH).unwrap_or(64) as i32
+        );
+        set!(
+            process.height,
+            observe::attribute(memory, attrib_list, 4, TOY_HEIGHT)
+                .unwrap_or(i64::from(process.width)) as i32
+        );
     }
 }
 
@@ -231,10 +242,10 @@ pub mod toyDeleteBuffers {
                 group.buffers.find(u64::from(memory.element::<u32>(buffers, i)));
             if buffer.is_some() {
                 if context.vertices == buffer {
-                    context.vertices = Ref::NONE;
+                    set!(context.vertices, Ref::NONE);
                 } else {
                     if context.indices == buffer {
-                        context.indices = Ref::NONE;
+                        set!(context.indices, Ref::NONE);
                     }
                 }
                 group.buffers.delete(u64::from((buffer.name() as u32)));
@@ -256,7 +267,7 @@ pub mod toyDestroyDevice {
         let mut process = thread.process.lock();
         let found_0: Ref<Device> = process.devices.find(device);
         if let Some(it) = process.devices.get_mut(found_0) {
-            it.is_destroyed = true;
+            set!(it.is_destroyed, true);
         }
     }
 
@@ -345,7 +356,7 @@ pub mod toyDraw {
         {
             crate::toy::note_draw(thread, memory, i64::from(count));
             let Some(context) = thread.context.as_deref_mut() else { return };
-            context.draws = number::add(number::int(context.draws), 1) as u64;
+            set!(context.draws, number::add(number::int(context.draws), 1) as u64);
         }
     }
 }
@@ -398,7 +409,7 @@ pub mod toyEnableArray {
         {
             let value = enabled != 0;
             if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-                it.enabled = value;
+                set!(it.enabled, value);
             }
         }
     }
@@ -432,7 +443,7 @@ pub mod toyFind {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if i64::from(result) >= 0 {
             if let Some(it) = context.names.at_mut(memory.text(name, u64::MAX)) {
-                *it = result;
+                set!(*it, result);
             }
         }
     }
@@ -454,7 +465,7 @@ pub mod toyGenBuffers {
             group.buffers.create(u64::from(memory.element::<u32>(buffers, i)));
             #[cfg(feature = "tools")]
             {
-                group.made = number::add(number::int(group.made), 1) as u64;
+                set!(group.made, number::add(number::int(group.made), 1) as u64);
             }
         }
     }
@@ -479,7 +490,7 @@ pub mod toyLabel {
             let value =
                 observe::text_value(memory, label, i64::from(length), i64::from(length) < 0);
             if let Some(it) = group.buffers.get_mut(found_0) {
-                it.label = value;
+                set!(it.label, value);
             }
         }
     }
@@ -496,7 +507,7 @@ pub mod toyMakeCurrent {
         result: u32,
     ) {
         if result != 0 {
-            thread.current = context_;
+            set!(thread.current, context_);
         }
     }
 }
@@ -519,7 +530,7 @@ pub mod toyMapBuffer {
                 let key_0 = functions::bound(&*context, target);
                 let value = Some(result);
                 if let Some(it) = group.buffers.get_mut(key_0) {
-                    it.mapped = value;
+                    set!(it.mapped, value);
                 }
             }
             #[cfg(feature = "tools")]
@@ -528,7 +539,7 @@ pub mod toyMapBuffer {
                     let key_0 = functions::bound(&*context, target);
                     let value = (i64::from(access) & (TOY_READ_BIT | TOY_WRITE_BIT)) as u32;
                     if let Some(it) = group.buffers.get_mut(key_0) {
-                        it.access = value;
+                        set!(it.access, value);
                     }
                 }
             }
@@ -550,7 +561,7 @@ pub mod toyQuery {
     ) {
         let mut process = thread.process.lock();
         if (result != 0) && i64::from(attribute) == TOY_WIDTH {
-            process.width = memory.element::<i32>(value_, 0);
+            set!(process.width, memory.element::<i32>(value_, 0));
         }
     }
 }
@@ -565,7 +576,7 @@ pub mod toyRowLength {
         pixels: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        context.row_length = pixels;
+        set!(context.row_length, pixels);
     }
 }
 
@@ -581,9 +592,12 @@ pub mod toyScale {
         steps: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        context.scale = (context.scale * f64::from(factor)) + ((i64::from(steps) as f64) / 2.0_f64);
-        context.steps = number::shr(number::shl((context.scale as i64), 2), 1) as i16;
-        context.mask = (!(i64::from(context.mask)) ^ ((i64::from(steps) | 1) & 65535)) as u32;
+        set!(
+            context.scale,
+            (context.scale * f64::from(factor)) + ((i64::from(steps) as f64) / 2.0_f64)
+        );
+        set!(context.steps, number::shr(number::shl((context.scale as i64), 2), 1) as i16);
+        set!(context.mask, (!(i64::from(context.mask)) ^ ((i64::from(steps) | 1) & 65535)) as u32);
         {
             let value =
                 if f64::from(factor) < 0.0_f64 { -(f64::from(factor)) } else { f64::from(factor) };
@@ -609,7 +623,7 @@ pub mod toySetValues {
     ) {
         let count: i64 = sizes::value(i64::from(pname));
         let Some(context) = thread.context.as_deref_mut() else { return };
-        context.last = Some(pname);
+        set!(context.last, Some(pname));
         if let Some(it) = context.values.at_mut(pname) {
             (it).clear();
         }
@@ -631,8 +645,11 @@ pub mod toySetValues {
         }
         #[cfg(feature = "tools")]
         {
-            context.is_set = number::int(context.values.len()) > 0
-                && context.values.at(pname).map_or(0, |it| number::int(it.len())) != 0;
+            set!(
+                context.is_set,
+                number::int(context.values.len()) > 0
+                    && context.values.at(pname).map_or(0, |it| number::int(it.len())) != 0
+            );
         }
     }
 }
@@ -656,7 +673,7 @@ pub mod toySource {
                 number::int((observe::joined(memory, strings, i64::from(count), lengths)).len())
                     as i32;
             if let Some(it) = context.names.at_mut("source".to_owned()) {
-                *it = value;
+                set!(*it, value);
             }
         }
     }
@@ -684,7 +701,7 @@ pub mod toySwap {
             #[cfg(feature = "tools")]
             {
                 let mut process = thread.process.lock();
-                process.frames = number::add(number::int(process.frames), 1) as u64;
+                set!(process.frames, number::add(number::int(process.frames), 1) as u64);
             }
         }
     }
@@ -708,7 +725,7 @@ pub mod toySwizzle {
                 if let Some(it) = context.units.at_mut(i64::from(unit))
                     && let Some(it) = it.swizzle.at_mut(i)
                 {
-                    *it = value;
+                    set!(*it, value);
                 }
             }
         }
@@ -718,13 +735,13 @@ pub mod toySwizzle {
                 4,
             ) as i32;
             if let Some(it) = context.units.at_mut(i64::from(unit)) {
-                it.r#box.width = value;
+                set!(it.r#box.width, value);
             }
         }
         {
             let value = context.units.at(i64::from(unit)).map_or(Area::default(), |it| it.r#box);
             if let Some(it) = context.units.at_mut(0) {
-                it.r#box = value;
+                set!(it.r#box, value);
             }
         }
     }
@@ -773,7 +790,7 @@ pub mod toyUnmapBuffer {
             {
                 let key_0 = functions::bound(&*context, target);
                 if let Some(it) = group.buffers.get_mut(key_0) {
-                    it.mapped = None;
+                    set!(it.mapped, None);
                 }
             }
         }
@@ -825,7 +842,7 @@ pub mod toyUseDevice {
     ) {
         let mut process = thread.process.lock();
         if result != 0 {
-            thread.device = process.devices.find(device);
+            set!(thread.device, process.devices.find(device));
         }
     }
 }
@@ -842,7 +859,7 @@ pub mod toyWait {
     ) {
         let mut process = thread.process.lock();
         if number::int(timeout) == TOY_FOREVER {
-            process.waited = number::add(number::int(process.waited), 1) as u64;
+            set!(process.waited, number::add(number::int(process.waited), 1) as u64);
         }
     }
 }

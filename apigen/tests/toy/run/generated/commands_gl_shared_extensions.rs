@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
+use crate::changes::set;
 use crate::memory::BYTES_MAX;
 use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
 
@@ -33,18 +34,22 @@ pub mod toyBindBufferEXT {
         let Some(context) = thread.context.as_deref_mut() else { return };
         match i64::from(r#where) {
             TOY_VERTICES => {
-                context.vertices =
+                set!(
+                    context.vertices,
                     context
                         .caches
                         .buffers
-                        .bind(&context.group, u64::from(name), |group| &mut group.buffers);
+                        .bind(&context.group, u64::from(name), |group| &mut group.buffers)
+                );
             }
             TOY_INDICES => {
-                context.indices =
+                set!(
+                    context.indices,
                     context
                         .caches
                         .buffers
-                        .bind(&context.group, u64::from(name), |group| &mut group.buffers);
+                        .bind(&context.group, u64::from(name), |group| &mut group.buffers)
+                );
             }
             TOY_PIXELS => {
                 let kept_0: Ref<Buffer> =
@@ -54,7 +59,7 @@ pub mod toyBindBufferEXT {
                         .bind(&context.group, u64::from(name), |group| &mut group.buffers);
                 #[cfg(feature = "tools")]
                 {
-                    context.pixels = kept_0;
+                    set!(context.pixels, kept_0);
                 }
             }
             _ => {

@@ -1,10 +1,10 @@
-//! `ExportProgress`: how much of a trace is exported, in one line that rewrites itself.
+//! `ReadingProgress`: how much of a trace has been read, in one line that rewrites itself.
 //!
 //! Appears only where standard error is a terminal; on a pipe there is nothing.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-pub struct ExportProgress {
+pub struct ReadingProgress {
     bar: ProgressBar,
     done: u64,
 }
@@ -12,15 +12,15 @@ pub struct ExportProgress {
 /// Commands from one update to the next.
 const STEP: u64 = 4096;
 
-impl ExportProgress {
-    pub fn start(commands: u64) -> ExportProgress {
+impl ReadingProgress {
+    pub fn start(commands: u64) -> ReadingProgress {
         let target = ProgressDrawTarget::stderr_with_hz(4);
         let bar = ProgressBar::with_draw_target(Some(commands), target);
         let line = "{wide_bar} {human_pos} of {human_len} commands, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(line) {
             bar.set_style(style);
         }
-        ExportProgress { bar, done: 0 }
+        ReadingProgress { bar, done: 0 }
     }
 
     /// One command more is done.

@@ -1,0 +1,97 @@
+//! What a command is, apart from where the program's memory was: a digest to compare two runs by.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::blobs::BlobName;
+use gapii_protocol::trace::description::{Kind, Observed, Type};
+use gapii_protocol::trace::value::{Observation, Value};
+
+/// Below this a pointer without memory is an offset into a buffer, and counts as it is.
+const OFFSET_MAX: u64 = 1 << 20;
+
+/// Digests of the commands of one trace.
+#[derive(Default)]
+pub struct Identity {
+    /// Handles by the order in which they occur.
+    handles: HashMap<u64, u64>,
+}
+
+/// Two commands with equal parts are the same command of two runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Digest {
+    /// Function, arguments, memory that was read.
+    pub inputs: u64,
+    /// Result, memory that was written.
+    pub outputs: u64,
+}
+
+impl Identity {
+    pub fn of(&mut self, command: &Command<'_>) -> Digest {
+        Digest { inputs: self.inputs(command), outputs: self.outputs(command) }
+    }
+
+    fn inputs(&mut self, command: &Command<'_>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        command.name().hash(&mut hasher);
+        for arg in command.args() {
+            let reads = arg.param.observed == Observed::In;
+            let has_memory = reads && arg.observation != Observation::None;
+            self.value(arg.param.ty, arg.value, has_memory).hash(&mut hasher);
+            if reads {
+                memory(arg.observation, &mut hasher);
+            }
+        }
+        for range in command.ranges_read() {
+            range.param.hash(&mut hasher);
+            memory(range.observation, &mut hasher);
+        }
+        hasher.finish()
+    }
+
+    fn outputs(&mut self, command: &Command<'_>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        if let (Some((value, text)), Some(function)) = (command.result(), command.function) {
+            self.value(function.result, value, text != Observation::None).hash(&mut hasher);
+            memory(text, &mut hasher);
+        }
+        for arg in command.args().filter(|arg| arg.param.observed == Observed::Out) {
+            memory(arg.observation, &mut hasher);
+        }
+        for range in command.ranges_written() {
+            range.param.hash(&mut hasher);
+            memory(range.observation, &mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// A value's bits; of a handle its ordinal, of an address only that it is one.
+    fn value(&mut self, ty: Type, value: Value, has_memory: bool) -> u64 {
+        match value {
+            Value::Pointer(address) if has_memory || address >= OFFSET_MAX => 1,
+            Value::Pointer(offset) => offset << 1,
+            Value::Unsigned(handle) if ty.kind == Kind::Handle && handle > u64::from(u32::MAX) => {
+                let next = self.handles.len() as u64;
+                *self.handles.entry(handle).or_insert(next)
+            }
+            Value::Unsigned(bits) => bits,
+            Value::Signed(value) => value as u64,
+            Value::F32(value) => u64::from(value.to_bits()),
+            Value::F64(value) => value.to_bits(),
+            Value::Bool(value) => u64::from(value),
+            Value::Enum { bits, .. } | Value::Bitfield { bits, .. } => bits,
+            Value::Missing => 0,
+        }
+    }
+}
+
+/// The bytes, whether the trace has them in the record or as a blob.
+fn memory(observation: Observation<'_>, hasher: &mut DefaultHasher) {
+    match observation {
+        Observation::None => 0u64.hash(hasher),
+        Observation::Bytes(bytes) => (bytes.len() as u64, BlobName::of(bytes)).hash(hasher),
+        Observation::Blob { name, size } => (size, name).hash(hasher),
+        Observation::Unrecorded { size } | Observation::Missing { size } => size.hash(hasher),
+    }
+}

@@ -1,0 +1,267 @@
+//! What a trace consists of: commands by function, frame and thread, memory, needless changes.
+
+use std::collections::BTreeMap;
+
+use gapii_protocol::trace::Command;
+use gapii_protocol::trace::description::{Function, Kind, Observed};
+use gapii_protocol::trace::value::Observation;
+use gapii_state::changes;
+use gapii_state::follow::Follower;
+use serde::Serialize;
+
+/// Counts of a trace. Its JSON shape gains fields and never loses them.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Stats {
+    pub commands: u64,
+    pub draws: u64,
+    pub dispatches: u64,
+    /// Commands that only changed state, and of these, those that left it as it was.
+    pub state_changes: u64,
+    pub redundant_changes: u64,
+    /// Bytes that went to the driver for buffers and textures.
+    pub uploaded_bytes: u64,
+    /// Bytes that draws read from the program's own memory.
+    pub client_bytes: u64,
+    /// Bytes that the driver gave back.
+    pub read_back_bytes: u64,
+    /// By name.
+    pub functions: Vec<FunctionStats>,
+    pub frames: Vec<FrameStats>,
+    pub threads: Vec<ThreadStats>,
+}
+
+/// Commands of one function.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct FunctionStats {
+    pub name: String,
+    pub commands: u64,
+    /// Bytes that they read from the program's memory, and wrote to it.
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    /// Those that only changed state, to what it was already.
+    pub redundant: u64,
+}
+
+/// Commands of one frame of a process; the last entry of a process may be a frame that never ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct FrameStats {
+    /// Index in the trace.
+    pub process: u32,
+    pub frame: u64,
+    pub commands: u64,
+    pub draws: u64,
+    pub uploaded_bytes: u64,
+}
+
+/// Commands of one thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ThreadStats {
+    /// Index in the trace.
+    pub thread: u32,
+    pub process: u32,
+    pub tid: u32,
+    pub commands: u64,
+    pub draws: u64,
+}
+
+/// Counts commands, one after the other in the order in which they took effect.
+#[derive(Default)]
+pub struct Counter {
+    stats: Stats,
+    functions: BTreeMap<String, FunctionStats>,
+    frames: BTreeMap<(u32, u64), FrameStats>,
+    threads: BTreeMap<u32, ThreadStats>,
+    follower: Follower,
+}
+
+/// What a command is for, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    Draw,
+    Dispatch,
+    Upload,
+    Other,
+}
+
+impl Counter {
+    pub fn count(&mut self, command: &Command<'_>) {
+        let purpose = Purpose::of(command.name());
+        let (read, written) = observed_bytes(command);
+        let is_draw = u64::from(purpose == Purpose::Draw);
+        let uploaded = if purpose == Purpose::Upload { read } else { 0 };
+        let stats = &mut self.stats;
+        stats.commands += 1;
+        stats.draws += is_draw;
+        stats.dispatches += u64::from(purpose == Purpose::Dispatch);
+        stats.uploaded_bytes += uploaded;
+        stats.client_bytes += if is_draw == 1 { read } else { 0 };
+        stats.read_back_bytes += written;
+
+        let changed = self.follow(command);
+        let function = self.function(command.name());
+        function.commands += 1;
+        function.read_bytes += read;
+        function.written_bytes += written;
+        function.redundant += u64::from(changed == Some(false));
+        self.stats.state_changes += u64::from(changed.is_some());
+        self.stats.redundant_changes += u64::from(changed == Some(false));
+
+        let Command { process, frame, thread, tid, .. } = *command;
+        let entry = self.frames.entry((process, frame));
+        let in_frame = entry.or_insert(FrameStats { process, frame, ..FrameStats::default() });
+        in_frame.commands += 1;
+        in_frame.draws += is_draw;
+        in_frame.uploaded_bytes += uploaded;
+        let entry = self.threads.entry(thread);
+        let of_thread = entry.or_insert(ThreadStats { thread, process, tid, ..Default::default() });
+        of_thread.commands += 1;
+        of_thread.draws += is_draw;
+    }
+
+    pub fn finish(mut self) -> Stats {
+        self.stats.functions = self.functions.into_values().collect();
+        self.stats.frames = self.frames.into_values().collect();
+        self.stats.threads = self.threads.into_values().collect();
+        self.stats
+    }
+
+    /// For a command that does nothing but set state: whether that is other than before.
+    fn follow(&mut self, command: &Command<'_>) -> Option<bool> {
+        changes::take();
+        self.follower.follow(command);
+        let made = changes::take();
+        let sets = command.function.is_some_and(only_sets) && made.assignments > 0;
+        sets.then_some(made.changes > 0)
+    }
+
+    fn function(&mut self, name: &str) -> &mut FunctionStats {
+        if !self.functions.contains_key(name) {
+            let fresh = FunctionStats { name: name.to_owned(), ..FunctionStats::default() };
+            self.functions.insert(name.to_owned(), fresh);
+        }
+        self.functions.get_mut(name).expect("there is one by now")
+    }
+}
+
+impl Purpose {
+    fn of(name: &str) -> Self {
+        let Some(rest) = name.strip_prefix("gl") else { return Self::Other };
+        let begins = |words: &[&str]| words.iter().any(|word| rest.starts_with(word));
+        if begins(&["DrawBuffers"]) {
+            Self::Other
+        } else if begins(&["Draw", "MultiDraw"]) {
+            Self::Draw
+        } else if begins(&["DispatchCompute"]) {
+            Self::Dispatch
+        } else if begins(&["BufferData", "BufferSubData", "BufferStorage", "Tex", "CompressedTex"])
+            || begins(&["UnmapBuffer", "FlushMappedBuffer"])
+        {
+            Self::Upload
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// Words that begin the names of commands whose doing is more than the state that is followed.
+const DOES_MORE: &[&str] = &[
+    "Attach",
+    "Begin",
+    "Blit",
+    "ClearBuffer",
+    "Compile",
+    "Copy",
+    "Delete",
+    "Detach",
+    "Dispatch",
+    "End",
+    "Finish",
+    "Flush",
+    "Generate",
+    "Invalidate",
+    "Link",
+    "Load",
+    "MemoryBarrier",
+    "Mult",
+    "Pop",
+    "Push",
+    "Resume",
+    "Rotate",
+    "Scale",
+    "Translate",
+    "Validate",
+];
+
+/// Whether a command has no other purpose than to set state: it gives nothing back, touches no
+/// memory, draws nothing, and the state is all there is to it.
+fn only_sets(function: &Function) -> bool {
+    let is_address = |kind| {
+        use Kind::{Array, Attributes, Pointer, String, Strings};
+        matches!(kind, Array | Attributes(_) | Pointer | String | Strings)
+    };
+    let rest = function.name.trim_start_matches("gl");
+    function.api == "gles"
+        && function.result.is_void()
+        && Purpose::of(&function.name) == Purpose::Other
+        && rest != "Clear"
+        && !function.params.iter().any(|param| is_address(param.ty.kind))
+        && !DOES_MORE.iter().any(|word| rest.starts_with(word))
+}
+
+/// Bytes that a command read from the program's memory, and wrote to it.
+fn observed_bytes(command: &Command<'_>) -> (u64, u64) {
+    let (mut read, mut written) = (0, 0);
+    for arg in command.args() {
+        let size = size_of(arg.observation);
+        match arg.param.observed {
+            Observed::In => read += size,
+            Observed::Out => written += size,
+            Observed::No => {}
+        }
+    }
+    read += command.ranges_read().map(|range| size_of(range.observation)).sum::<u64>();
+    written += command.ranges_written().map(|range| size_of(range.observation)).sum::<u64>();
+    (read, written)
+}
+
+fn size_of(observation: Observation<'_>) -> u64 {
+    match observation {
+        Observation::Bytes(bytes) => bytes.len() as u64,
+        Observation::Blob { size, .. } => size,
+        Observation::None | Observation::Unrecorded { .. } | Observation::Missing { .. } => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gapii_protocol::trace::Description;
+
+    use super::*;
+
+    #[test]
+    fn commands_that_do_more_than_set_state_are_no_changes_of_it() {
+        let functions = Description::built_in().functions();
+        let sets = |name: &str| only_sets(functions.iter().find(|f| f.name == name).expect(name));
+        for name in ["glBindTexture", "glClearColor", "glEnable", "glUseProgram", "glViewport"] {
+            assert!(sets(name), "{name}");
+        }
+        for name in ["glClear", "glCompileShader", "glDrawArrays", "glGenTextures", "glIsEnabled"] {
+            assert!(!sets(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn purposes_are_told_by_name() {
+        for (name, purpose) in [
+            ("glDrawArrays", Purpose::Draw),
+            ("glMultiDrawElementsEXT", Purpose::Draw),
+            ("glDrawBuffers", Purpose::Other),
+            ("glDispatchComputeIndirect", Purpose::Dispatch),
+            ("glCompressedTexSubImage3DOES", Purpose::Upload),
+            ("glBufferSubData", Purpose::Upload),
+            ("eglSwapBuffers", Purpose::Other),
+        ] {
+            assert_eq!(Purpose::of(name), purpose, "{name}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `diff`: where two traces begin to differ. The status is 1 if they do.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use gapii_analysis::diff::{Comparer, Diff as Found, FunctionDiff, Side, Sides};
+use gapii_protocol::trace::Info;
+
+use crate::args::Json;
+use crate::call_text;
+use crate::failure::Failure;
+use crate::reading_progress::ReadingProgress;
+use crate::table::aligned;
+use crate::text::{self, counted};
+use crate::trace_file::{self, unreadable};
+
+#[derive(Args, Debug)]
+pub struct Diff {
+    /// The first trace
+    #[arg(value_name = "A")]
+    a: PathBuf,
+
+    /// The second trace
+    #[arg(value_name = "B")]
+    b: PathBuf,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+pub fn run(args: &Diff) -> Result<u8, Failure> {
+    let found = compare(args)?;
+    match args.json.json {
+        true => text::print_json(&found)?,
+        false => {
+            let words = describe(args, &found)?;
+            text::print(|out| out.write_all(words.as_bytes()))?;
+        }
+    }
+    Ok(u8::from(!found.is_same()))
+}
+
+/// Reads both traces, a command of each in turn.
+fn compare(args: &Diff) -> Result<Found, Failure> {
+    let (mut a, mut b) = (trace_file::open(&args.a)?, trace_file::open(&args.b)?);
+    let info = Info::of(&mut a).map_err(|error| unreadable(&args.a, &error))?;
+    let mut progress = ReadingProgress::start(info.calls);
+    let mut a = a.commands().map_err(|error| unreadable(&args.a, &error))?;
+    let mut b = b.commands().map_err(|error| unreadable(&args.b, &error))?;
+    let mut comparer = Comparer::default();
+    loop {
+        let mut is_over = true;
+        let sides = [(Side::A, &mut a, &args.a), (Side::B, &mut b, &args.b)];
+        for (side, commands, path) in sides {
+            if let Some(command) =
+                commands.next_command().map_err(|error| unreadable(path, &error))?
+            {
+                comparer.take(side, &command);
+                is_over = false;
+            }
+        }
+        if is_over {
+            break;
+        }
+        progress.step();
+    }
+    progress.clear();
+    trace_file::judge_tail(&args.a, a.tail())?;
+    trace_file::judge_tail(&args.b, b.tail())?;
+    Ok(comparer.finish())
+}
+
+fn describe(args: &Diff, found: &Found) -> Result<String, Failure> {
+    let mut text = String::new();
+    match found.first {
+        None => text += &format!("the same {}\n", counted(found.commands.a, "command")),
+        Some(Sides { a, b }) => {
+            text += "first difference:\n";
+            text += &format!("A  {}", command_line(&args.a, a)?);
+            text += &format!("B  {}", command_line(&args.b, b)?);
+        }
+    }
+    if let Some(Sides { a, b }) = found.first_answer {
+        text += &format!("{} got another answer, first:\n", counted(found.answers, "command"));
+        text += &format!("A  {}", command_line(&args.a, Some(a))?);
+        text += &format!("B  {}", command_line(&args.b, Some(b))?);
+    }
+    if !found.functions.is_empty() {
+        let head = ["FUNCTION", "IN A", "IN B"].map(str::to_owned);
+        let rows = found.functions.iter().map(|FunctionDiff { name, commands }| {
+            [name.clone(), commands.a.to_string(), commands.b.to_string()]
+        });
+        text += &aligned(std::iter::once(head).chain(rows));
+    }
+    Ok(text)
+}
+
+/// The command of this number, as `dump` has it.
+fn command_line(path: &Path, seq: Option<u64>) -> Result<String, Failure> {
+    let Some(seq) = seq else { return Ok("no more commands of the thread\n".to_owned()) };
+    let mut reader = trace_file::open(path)?;
+    let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
+    while let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))? {
+        if command.seq == Some(seq) {
+            let mut line = Vec::new();
+            call_text::write_line(&command, &mut line).map_err(|error| unreadable(path, &error))?;
+            return Ok(String::from_utf8_lossy(&line).into_owned());
+        }
+    }
+    Ok(format!("command {seq}\n"))
+}
