@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, diff, doctor, dump, export, info, man, replay, run, start, state,
-    stats, status, stop, verify,
+    apps, blob, completions, diff, doctor, dump, export, info, man, montage, replay, run, start,
+    state, stats, status, stop, verify,
 };
 use crate::failure::Failure;
 
@@ -46,6 +46,8 @@ enum Command {
     Stats(stats::Stats),
     /// Compare two traces: where they begin to differ, and what occurs how often
     Diff(diff::Diff),
+    /// Play a trace, and put its frames on a contact sheet
+    Montage(montage::Montage),
     /// Write a trace in the format of another tool
     Export(export::Export),
     /// Play a trace against the driver of this machine
@@ -79,6 +81,7 @@ impl Cli {
             Command::State(args) => state::run(args),
             Command::Stats(args) => stats::run(args),
             Command::Diff(args) => diff::run(args),
+            Command::Montage(args) => montage::run(args),
             Command::Export(args) => export::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Blob(args) => blob::run(args),

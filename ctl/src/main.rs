@@ -14,6 +14,7 @@ mod installation;
 mod launch;
 mod local_time;
 mod output_file;
+mod playing;
 mod private_daemon;
 mod program;
 mod progress;

@@ -270,15 +270,18 @@ extern "C" fn eglGetConfigs(_: usize, configs: *mut usize, size: i32, count: *mu
 }
 
 extern "C" fn eglGetConfigAttrib(_: usize, _: usize, attribute: i32, value: *mut i32) -> u32 {
-    put(value, match attribute {
-        0x3020 => 32,
-        0x3021..=0x3024 => 8,
-        0x3025 => 24,
-        0x3026 => 8,
-        0x3033 => 7,
-        0x3040 => 0x4F,
-        _ => 0,
-    });
+    put(
+        value,
+        match attribute {
+            0x3020 => 32,
+            0x3021..=0x3024 => 8,
+            0x3025 => 24,
+            0x3026 => 8,
+            0x3033 => 7,
+            0x3040 => 0x4F,
+            _ => 0,
+        },
+    );
     1
 }
 
@@ -435,8 +438,16 @@ macro_rules! generating {
 }
 
 generating!(
-    glGenBuffers, glGenTextures, glGenFramebuffers, glGenRenderbuffers, glGenVertexArrays,
-    glGenQueries, glGenSamplers, glGenTransformFeedbacks, glGenProgramPipelines, glGenQueriesEXT,
+    glGenBuffers,
+    glGenTextures,
+    glGenFramebuffers,
+    glGenRenderbuffers,
+    glGenVertexArrays,
+    glGenQueries,
+    glGenSamplers,
+    glGenTransformFeedbacks,
+    glGenProgramPipelines,
+    glGenQueriesEXT,
     glGenVertexArraysOES
 );
 
@@ -449,8 +460,12 @@ macro_rules! deleting {
 }
 
 deleting!(
-    glDeleteTextures, glDeleteFramebuffers, glDeleteRenderbuffers, glDeleteVertexArrays,
-    glDeleteQueries, glDeleteSamplers
+    glDeleteTextures,
+    glDeleteFramebuffers,
+    glDeleteRenderbuffers,
+    glDeleteVertexArrays,
+    glDeleteQueries,
+    glDeleteSamplers
 );
 
 extern "C" fn glDeleteBuffers(count: i32, names: *const u32) {
@@ -808,7 +823,9 @@ extern "C" fn glDrawElements(_: u32, count: i32, ty: u32, indices: *const c_void
     let index = |at: usize| {
         let at = indices.cast::<u8>().wrapping_add(at * size);
         // SAFETY: as for `read`.
-        (0..size).rev().fold(0, |index, byte| index << 8 | unsafe { *at.wrapping_add(byte) } as usize)
+        (0..size)
+            .rev()
+            .fold(0, |index, byte| index << 8 | unsafe { *at.wrapping_add(byte) } as usize)
     };
     fetch((0..(count as usize).min(64)).map(index));
 }
@@ -910,12 +927,7 @@ extern "C" fn glShaderSource(
     texts(sources, count, lengths);
 }
 
-extern "C" fn glTransformFeedbackVaryings(
-    _: u32,
-    count: i32,
-    names: *const *const c_char,
-    _: u32,
-) {
+extern "C" fn glTransformFeedbackVaryings(_: u32, count: i32, names: *const *const c_char, _: u32) {
     texts(names, count, std::ptr::null());
 }
 

@@ -138,6 +138,14 @@ impl Names {
         }
     }
 
+    /// All names of a kind, in the trace's order: what the trace calls each, and what the driver does.
+    pub fn all(&self, scopes: Scopes, kind: Kind) -> Vec<(u64, u64)> {
+        let back = self.table(scopes, kind).into_iter().flat_map(|table| &table.back);
+        let mut all: Vec<_> = back.map(|(real, recorded)| (*recorded, *real)).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// The driver made an object. False: there are too many.
     pub fn insert(&mut self, scopes: Scopes, kind: Kind, recorded: u64, real: u64) -> bool {
         let most = self.most;

@@ -87,6 +87,8 @@ pub enum ReplayError {
     Signature { name: String, why: String },
     #[error("{0}")]
     Missing(String),
+    #[error("{0}")]
+    Images(String),
     #[error("can't reserve memory to play in: {0}")]
     Memory(io::Error),
 }
@@ -186,10 +188,15 @@ pub fn replay<R: Read + Seek + Send>(
         return Err(failure.into());
     }
     player.note_tail();
+    let mut images = std::mem::take(&mut player.parts.images);
+    if player.parts.report.cancelled {
+        images.cancel();
+    }
     let mut report = player.parts.report;
     report.verified = player.parts.verify.finish();
     report.seconds = begun.elapsed().as_secs_f64();
     report.threads = player.parts.threads.count();
+    report.images = images.finish().map_err(ReplayError::Images)?;
     Ok(report)
 }
 
@@ -321,6 +328,9 @@ impl<R: Read + Seek> Player<'_, '_, R> {
                 self.parts.report.cancelled = true;
                 return false;
             }
+        }
+        if self.parts.images.is_over() {
+            return false;
         }
         self.done += 1;
         match self.commands.advance() {

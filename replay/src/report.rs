@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::images::Taken;
+
 use crate::verify::Verified;
 
 /// What was played, and what was not.
@@ -25,6 +27,8 @@ pub struct Report {
     /// What comparing with the recording came to, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
+    /// What came of the pictures that were asked for.
+    pub images: Taken,
     /// The stop was asked for.
     pub cancelled: bool,
     /// Time from the first command to the last, in seconds.

@@ -1,4 +1,5 @@
-//! `demo`: records 100 frames of glmark2-es2 on a display of its own and prints what was recorded.
+//! `demo`: records 100 frames of glmark2-es2 on a display of its own, prints what was recorded, and
+//! plays it for a contact sheet.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -30,8 +31,12 @@ pub fn run() -> anyhow::Result<()> {
     println!("timing {TIMED_FRAMES} frames {ROUNDS} times with capture and without");
     let (native, captured) = frame_times(&folder.join("timed.gapii"), &display)?;
     print_table(&info, native, captured)?;
+    let sheet = folder.join("glmark2-es2.png");
+    montage(&trace, &sheet)?;
     println!("\nthe trace is {}", trace.display());
-    println!("look at it:  {} dump {}", ctl().display(), trace.display());
+    println!("list it:     {} dump {}", ctl().display(), trace.display());
+    println!("play it:     {} replay {} --window", ctl().display(), trace.display());
+    println!("its frames, played from the trace, are on {}", sheet.display());
     Ok(())
 }
 
@@ -57,6 +62,12 @@ fn record(
     command.arg(program.get_program()).args(program.get_args());
     command.env("DISPLAY", display.name()).stdin(Stdio::null());
     step::output(&mut command)
+}
+
+/// Plays the trace, and puts its frames on a contact sheet.
+fn montage(trace: &Path, sheet: &Path) -> anyhow::Result<()> {
+    let mut command = Command::new(ctl());
+    step::output(command.arg("montage").arg(trace).arg("-o").arg(sheet)).map(drop)
 }
 
 /// Milliseconds per frame without and with capture: medians, by the program's own clock.

@@ -3,14 +3,18 @@
 //! Lists what can be read of a damaged trace, and then says that it is damaged.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use gapii_protocol::trace::{Command, json};
+use gapii_replay::Options;
+use gapii_replay::images::{At, Folder, Images};
 
 use crate::args::{Frames, Json, Trace};
 use crate::call_text;
 use crate::failure::Failure;
-use crate::text;
+use crate::playing;
+use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
 
 #[derive(Args, Debug)]
@@ -23,9 +27,22 @@ pub struct Dump {
 
     #[command(flatten)]
     json: Json,
+
+    /// Instead of listing, play the trace up to --at, and write what its context then has into this
+    /// folder: textures as PNG, buffers as they are, shaders as text
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "at")]
+    #[arg(conflicts_with_all = ["frames", "json"])]
+    resources: Option<PathBuf>,
+
+    /// The command behind which resources are looked at
+    #[arg(long, value_name = "SEQ", requires = "resources")]
+    at: Option<u64>,
 }
 
 pub fn run(args: &Dump) -> Result<u8, Failure> {
+    if let (Some(folder), Some(seq)) = (&args.resources, args.at) {
+        return write_resources(args, folder, seq);
+    }
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
     let commands = match &args.frames.frames {
@@ -52,5 +69,35 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     })?;
     problem.map_or(Ok(()), Err)?;
     trace_file::judge_tail(path, commands.tail())?;
+    Ok(0)
+}
+
+fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> {
+    let path = &args.trace.trace;
+    let stop = playing::hear_stops()?;
+    let mut reader = trace_file::open(path)?;
+    let at = At {
+        seq,
+        colors: false,
+        depth: false,
+        stencil: false,
+        resources: true,
+        folder: Folder::open(folder).map_err(Failure::unreachable)?,
+    };
+    let options =
+        Options { stop_after: Some(seq), images: Images::of_command(at), ..Options::default() };
+    let report = playing::play(path, &mut reader, options, stop)?;
+    for note in &report.notes {
+        text::say(note);
+    }
+    if report.cancelled {
+        return Err(Failure::no(format!("stopped before command {seq}, as asked")));
+    }
+    let skipped = match report.skipped {
+        0 => String::new(),
+        skipped => format!("; {} could not be played", counted(skipped, "command")),
+    };
+    let files = counted(report.images.files, "file");
+    text::say(&format!("wrote {files} to {}{skipped}", folder.display()));
     Ok(0)
 }

@@ -9,6 +9,7 @@ pub mod dump;
 pub mod export;
 pub mod info;
 pub mod man;
+pub mod montage;
 pub mod replay;
 pub mod run;
 pub mod start;

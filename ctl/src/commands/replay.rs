@@ -1,22 +1,19 @@
 //! `replay`: plays a trace against the driver of this machine.
 //!
-//! What is played is `gapii_replay`'s; here are the flags, the progress, Ctrl-C and the report.
+//! What is played is `gapii_replay`'s; here are the flags and the report.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
+use gapii_replay::images::{At, Folder, Images};
 use gapii_replay::verify::{Verified, Verifier};
-use gapii_replay::{
-    Events, FrameEnd, Options, ReplayError, Report, SystemLoader, replay as play_trace,
-};
+use gapii_replay::{Options, Report};
 
 use crate::args::{Frames, Json, Trace};
 use crate::failure::Failure;
-use crate::reading_progress::ReadingProgress;
-use crate::signals::{self, Signals};
+use crate::playing;
 use crate::text::{self, counted};
-use crate::trace_file::{self, unreadable};
+use crate::trace_file;
 
 #[derive(Args, Debug)]
 pub struct Replay {
@@ -30,6 +27,26 @@ pub struct Replay {
     #[arg(long)]
     verify: bool,
 
+    /// Write a PNG of each frame into this folder, as it is just before it is shown
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    images: Option<PathBuf>,
+
+    /// Leave alpha out of pictures of frames, as windows do
+    #[arg(long, requires = "images", conflicts_with = "at")]
+    opaque: bool,
+
+    /// Play up to this command, and write pictures of the framebuffer that it drew to
+    #[arg(long, value_name = "SEQ", requires = "images")]
+    at: Option<u64>,
+
+    /// With --at, also what the framebuffer has of depth
+    #[arg(long, requires = "at")]
+    depth: bool,
+
+    /// With --at, also what the framebuffer has of stencil
+    #[arg(long, requires = "at")]
+    stencil: bool,
+
     /// Show windows where the program had windows
     #[arg(long)]
     window: bool,
@@ -41,25 +58,33 @@ pub struct Replay {
 pub fn run(args: &Replay) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
-    let signals = Signals::block()
-        .map_err(|error| Failure::unreachable(format!("can't wait for signals: {error}")))?;
-    let is_cancelled = signals::flag(signals);
-    let loader = SystemLoader::open().map_err(|error| Failure::unreachable(error.to_string()))?;
-    let options = Options {
+    let stop = playing::hear_stops()?;
+    let mut options = Options {
         frames: args.frames.frames.clone(),
         window: args.window,
         verify: if args.verify { Verifier::on() } else { Verifier::default() },
         ..Options::default()
     };
-    let commands = reader.footer().map_or(0, |footer| footer.totals.calls);
-    let mut watch = Watch { progress: ReadingProgress::start(commands), is_cancelled };
-    let report = play_trace(&mut reader, &loader, options, &mut watch);
-    watch.progress.clear();
-    let report = report.map_err(|error| match error {
-        ReplayError::Io(error) => unreadable(path, &error),
-        ReplayError::Memory(_) => Failure::unreachable(error.to_string()),
-        error => Failure::no(format!("{} can't be played: {error}", path.display())),
-    })?;
+    if let Some(path) = &args.images {
+        let folder = Folder::open(path).map_err(Failure::unreachable)?;
+        options.stop_after = args.at;
+        options.images = match args.at {
+            None => Images::of_frames(
+                folder,
+                args.frames.frames.clone().unwrap_or(0..u64::MAX),
+                args.opaque,
+            ),
+            Some(seq) => Images::of_command(At {
+                seq,
+                colors: true,
+                depth: args.depth,
+                stencil: args.stencil,
+                resources: false,
+                folder,
+            }),
+        };
+    }
+    let report = playing::play(path, &mut reader, options, stop)?;
     match args.json.json {
         true => text::print_json(&report)?,
         false => text::print(|out| write!(out, "{}", describe(&report)))?,
@@ -108,6 +133,9 @@ fn describe(report: &Report) -> String {
     if let Some(verified) = &report.verified {
         text.push_str(&describe_verified(verified));
     }
+    if report.images.files > 0 {
+        text.push_str(&format!("wrote {}\n", counted(report.images.files, "file")));
+    }
     let rate = report.frames as f64 / report.seconds.max(1e-9);
     text.push_str(&format!(
         "played {}, {} of {} in {:.2} s, {rate:.1} frames/s\n",
@@ -144,25 +172,6 @@ fn describe_verified(verified: &Verified) -> String {
         verified.different,
     ));
     text
-}
-
-/// Shows how far it is, and hears Ctrl-C.
-struct Watch {
-    progress: ReadingProgress,
-    is_cancelled: Arc<AtomicBool>,
-}
-
-impl Events for Watch {
-    fn frame(&mut self, _: &FrameEnd) {}
-
-    fn progress(&mut self, done: u64, _: u64) {
-        self.progress.set(done);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        // Relaxed: a flag alone, nothing is read because of it.
-        self.is_cancelled.load(Ordering::Relaxed)
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,63 @@
+//! A trace played from the command line: with a line of progress, and an end on Ctrl-C.
+//!
+//! Says nothing of what came of it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gapii_replay::{Events, FrameEnd, Options, ReplayError, Report, SystemLoader, replay};
+
+use crate::failure::Failure;
+use crate::reading_progress::ReadingProgress;
+use crate::signals::{self, Signals};
+use crate::trace_file::{Reader, unreadable};
+
+/// Whether somebody has asked for the end.
+pub struct Stop(Arc<AtomicBool>);
+
+/// From here on Ctrl-C ends what is played, and a second one this process. To be called before
+/// there is another thread.
+pub fn hear_stops() -> Result<Stop, Failure> {
+    let signals = Signals::block()
+        .map_err(|error| Failure::unreachable(format!("can't wait for signals: {error}")))?;
+    Ok(Stop(signals::flag(signals)))
+}
+
+/// Plays a trace on the driver of this machine.
+pub fn play(
+    path: &Path,
+    reader: &mut Reader,
+    options: Options,
+    Stop(is_cancelled): Stop,
+) -> Result<Report, Failure> {
+    let loader = SystemLoader::open().map_err(|error| Failure::unreachable(error.to_string()))?;
+    let commands = reader.footer().map_or(0, |footer| footer.totals.calls);
+    let mut watch = Watch { progress: ReadingProgress::start(commands), is_cancelled };
+    let report = replay(reader, &loader, options, &mut watch);
+    watch.progress.clear();
+    report.map_err(|error| match error {
+        ReplayError::Io(error) => unreadable(path, &error),
+        ReplayError::Memory(_) | ReplayError::Images(_) => Failure::unreachable(error.to_string()),
+        error => Failure::no(format!("{} can't be played: {error}", path.display())),
+    })
+}
+
+/// Shows how far it is, and hears Ctrl-C.
+struct Watch {
+    progress: ReadingProgress,
+    is_cancelled: Arc<AtomicBool>,
+}
+
+impl Events for Watch {
+    fn frame(&mut self, _: &FrameEnd) {}
+
+    fn progress(&mut self, done: u64, _: u64) {
+        self.progress.set(done);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        // Relaxed: a flag alone, nothing is read because of it.
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+}

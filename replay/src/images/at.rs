@@ -1,0 +1,90 @@
+//! What a command has left in the framebuffer that is bound for drawing, as files.
+
+use std::io::Write;
+
+use super::depth;
+use super::fetch::Values;
+use super::folder::Folder;
+use super::framebuffer;
+use super::gl::Gl;
+use super::picture::write_png;
+use super::resources;
+use crate::call::Call;
+
+/// What is asked for of one command. Nothing is played after it.
+pub struct At {
+    pub seq: u64,
+    /// Pictures of the framebuffer's colours.
+    pub colors: bool,
+    pub depth: bool,
+    pub stencil: bool,
+    /// Everything that the context shares.
+    pub resources: bool,
+    pub folder: Folder,
+}
+
+impl At {
+    /// Writes it; fails where a file can't be written.
+    pub fn take(&self, call: &mut Call<'_, '_>) -> Result<(), String> {
+        if self.colors {
+            self.take_colors(call)?;
+        }
+        let mut wanted = Vec::new();
+        if self.depth {
+            wanted.push(("depth", Values::Depth));
+        }
+        if self.stencil {
+            wanted.push(("stencil", Values::Stencil));
+        }
+        if !wanted.is_empty() {
+            self.take_depth(call, &wanted)?;
+        }
+        match self.resources {
+            true => resources::write(call, &self.folder),
+            false => Ok(()),
+        }
+    }
+
+    fn take_colors(&self, call: &mut Call<'_, '_>) -> Result<(), String> {
+        let driver = &call.parts.driver;
+        let pictures = Gl::current(driver).and_then(|gl| framebuffer::colors(&gl));
+        let pictures = match pictures {
+            Ok(pictures) => pictures,
+            Err(why) => {
+                call.parts.report.note(format!("no picture at {}: {why}", self.seq));
+                return Ok(());
+            }
+        };
+        for (number, picture) in pictures {
+            let name = format!("at-{:06}-color{number}.png", self.seq);
+            match picture {
+                Err(why) => call.parts.report.note(format!("no {name}: {why}")),
+                Ok(picture) => {
+                    self.folder.write(name, move |out: &mut dyn Write| picture.write_png(out))?
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_depth(
+        &self,
+        call: &mut Call<'_, '_>,
+        wanted: &[(&'static str, Values)],
+    ) -> Result<(), String> {
+        for (what, taken) in depth::take(&call.parts.driver, wanted) {
+            let name = format!("at-{:06}-{what}.png", self.seq);
+            let bits = match what {
+                "depth" => png::BitDepth::Sixteen,
+                _ => png::BitDepth::Eight,
+            };
+            match taken {
+                Err(why) => call.parts.report.note(format!("no {name}: {why}")),
+                Ok(([width, height], samples)) => self.folder.write(name, move |out| {
+                    write_png(out, width, height, png::ColorType::Grayscale, bits, &samples)
+                })?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! The back buffer of the surface that is drawn to.
+
+use gapii_state::read_back::Aside;
+
+use super::gl::Gl;
+use super::picture::Picture;
+use crate::call::Skip;
+use crate::driver::Driver;
+
+const EGL_HEIGHT: i32 = 0x3056;
+const EGL_WIDTH: i32 = 0x3057;
+const EGL_DRAW: i32 = 0x3059;
+const EGL_READ: i32 = 0x305A;
+const GL_UNSIGNED_BYTE: u32 = 0x1401;
+const GL_RGBA: u32 = 0x1908;
+
+/// Most bytes of a picture.
+pub const PICTURE_BYTES_MAX: u64 = 1 << 30;
+
+/// Reads it; the state of the context is as before, and no GL error comes of it.
+pub fn read(driver: &Driver) -> Result<Picture, Skip> {
+    let gl = Gl::current(driver)?;
+    let [width, height] = draw_size(&gl)?;
+    let aside = Aside::put(&gl)
+        .ok_or_else(|| Skip::from("something that bends a read-back can't be put aside"))?;
+    let picture = read_pixels(&gl, width, height);
+    drop(aside);
+    picture
+}
+
+/// Width and height of the surface that is current for drawing, and must be for reading.
+pub fn draw_size(gl: &Gl<'_>) -> Result<[u32; 2], Skip> {
+    // SAFETY: takes no pointer.
+    let display = unsafe { gl.egl_current_display() }?;
+    // SAFETY: takes no pointer.
+    let surface = unsafe { gl.egl_current_surface(EGL_DRAW) }?;
+    // SAFETY: takes no pointer.
+    let for_reading = unsafe { gl.egl_current_surface(EGL_READ) }?;
+    if surface.is_null() {
+        return Err(Skip::from("no surface is current"));
+    }
+    if surface != for_reading {
+        return Err(Skip::from("another surface is current for reading than for drawing"));
+    }
+    let mut size = [0; 2];
+    for (name, number) in [EGL_WIDTH, EGL_HEIGHT].into_iter().zip(&mut size) {
+        let mut value = 0i32;
+        // SAFETY: room for one number.
+        let done = unsafe { gl.egl_query_surface(display, surface, name, &raw mut value) }?;
+        *number = match done {
+            0 => return Err(Skip::from("the driver does not tell the size of the surface")),
+            _ => u32::try_from(value).unwrap_or(0),
+        };
+    }
+    Ok(size)
+}
+
+/// Reads the lower left of the framebuffer that is bound for reading, while nothing bends it.
+pub fn read_pixels(gl: &Gl<'_>, width: u32, height: u32) -> Result<Picture, Skip> {
+    let mut rgba = room(width, height, 4)?;
+    let [columns, rows] = [width, height].map(|number| number as i32);
+    let out = rgba.as_mut_ptr();
+    // SAFETY: four bytes for each pixel, which are all that the driver writes: `Aside` sees to it.
+    unsafe { gl.read_pixels(0, 0, columns, rows, GL_RGBA, GL_UNSIGNED_BYTE, out) }?;
+    Ok(Picture { width, height, rgba })
+}
+
+/// Zeros for a picture of that size.
+pub fn room(width: u32, height: u32, pixel_bytes: u64) -> Result<Vec<u8>, Skip> {
+    let bytes = u64::from(width) * u64::from(height);
+    let bytes = bytes.checked_mul(pixel_bytes).filter(|bytes| *bytes <= PICTURE_BYTES_MAX);
+    match bytes {
+        None => Err(Skip::from(format!("{width} x {height} pixels are too many for a picture"))),
+        Some(0) => Err(Skip::from("the surface has no pixels")),
+        Some(bytes) => Ok(vec![0; bytes as usize]),
+    }
+}

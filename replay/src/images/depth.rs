@@ -1,0 +1,149 @@
+//! Depth and stencil of the framebuffer that is bound for drawing.
+//!
+//! No version of OpenGL ES reads them back: they are copied to a texture, which a shader can read.
+
+use gapii_state::read_back::Driver as _;
+
+use super::back_buffer::draw_size;
+use super::fetch::{Fetch, Values};
+use super::framebuffer::attached;
+use super::gl::{GL_TEXTURE_2D, Gl};
+use super::picture::Picture;
+use crate::call::Skip;
+use crate::driver::Driver;
+
+const GL_DEPTH_BUFFER_BIT: u32 = 0x100;
+const GL_STENCIL_BUFFER_BIT: u32 = 0x400;
+const GL_SCISSOR_TEST: u32 = 0x0C11;
+const GL_NEAREST: u32 = 0x2600;
+const GL_DEPTH_COMPONENT16: u32 = 0x81A5;
+const GL_DEPTH_COMPONENT24: u32 = 0x81A6;
+const GL_DEPTH_STENCIL_ATTACHMENT: u32 = 0x821A;
+const GL_DEPTH24_STENCIL8: u32 = 0x88F0;
+const GL_DEPTH_COMPONENT32F: u32 = 0x8CAC;
+const GL_DEPTH32F_STENCIL8: u32 = 0x8CAD;
+const GL_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
+const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
+const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
+const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
+const GL_STENCIL_ATTACHMENT: u32 = 0x8D20;
+const GL_STENCIL_INDEX8: u32 = 0x8D48;
+
+/// Formats that a framebuffer may have it in, and where each is attached.
+const FORMATS: [(u32, u32); 6] = [
+    (GL_DEPTH24_STENCIL8, GL_DEPTH_STENCIL_ATTACHMENT),
+    (GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT),
+    (GL_DEPTH_COMPONENT16, GL_DEPTH_ATTACHMENT),
+    (GL_DEPTH_COMPONENT32F, GL_DEPTH_ATTACHMENT),
+    (GL_DEPTH32F_STENCIL8, GL_DEPTH_STENCIL_ATTACHMENT),
+    (GL_STENCIL_INDEX8, GL_STENCIL_ATTACHMENT),
+];
+
+/// A copy in a texture.
+pub struct Copy {
+    texture: u32,
+    size: [u32; 2],
+    values: Values,
+}
+
+impl Copy {
+    /// Copies what the framebuffer has; nothing of the context's state is put back.
+    pub fn of_bound(gl: &Gl<'_>, values: Values) -> Result<Self, Skip> {
+        if gl.version() < (3, 1) {
+            return Err(Skip::from("only contexts of ES 3.1 and later can copy it"));
+        }
+        gl.clear_errors();
+        let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
+        gl.bind_framebuffer(GL_READ_FRAMEBUFFER, bound);
+        let (at, bit) = match values {
+            Values::Stencil => (GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT),
+            _ => (GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT),
+        };
+        let size = match bound {
+            0 => draw_size(gl)?,
+            _ => match attached(gl, GL_READ_FRAMEBUFFER, at)? {
+                Some(attached) => [attached.width, attached.height],
+                None => return Err(Skip::from("nothing is attached for it")),
+            },
+        };
+        gl.enable(GL_SCISSOR_TEST, false);
+        for (format, to) in FORMATS {
+            if let Some(texture) = copied(gl, size, format, to, bit)? {
+                return Ok(Self { texture, size, values });
+            }
+        }
+        Err(Skip::from("the driver copies it in no format"))
+    }
+
+    /// Reads it: 16 bits of depth, or 8 of stencil, rows from the top down.
+    pub fn read(&self, fetch: &Fetch<'_>) -> Result<Vec<u8>, Skip> {
+        let picture = fetch.depth_or_stencil(self.texture, self.size, self.values)?;
+        Ok(samples(&picture, self.values))
+    }
+
+    pub fn size(&self) -> [u32; 2] {
+        self.size
+    }
+}
+
+fn samples(picture: &Picture, values: Values) -> Vec<u8> {
+    let bytes = if values == Values::Stencil { 1 } else { 2 };
+    picture
+        .rows()
+        .flat_map(|row| row.chunks_exact(4))
+        .flat_map(|pixel| &pixel[..bytes])
+        .copied()
+        .collect()
+}
+
+/// A texture of that format with a copy; `None`: the framebuffer has another.
+fn copied(
+    gl: &Gl<'_>,
+    size: [u32; 2],
+    format: u32,
+    to: u32,
+    bit: u32,
+) -> Result<Option<u32>, Skip> {
+    let [width, height] = size.map(|number| number as i32);
+    let (mut texture, mut framebuffer) = (0, 0);
+    // SAFETY: room for one name.
+    unsafe { gl.gen_textures(1, &raw mut texture) }?;
+    // SAFETY: takes no pointer.
+    unsafe { gl.bind_texture(GL_TEXTURE_2D, texture) }?;
+    // SAFETY: takes no pointer.
+    unsafe { gl.texture_storage(GL_TEXTURE_2D, 1, format, width, height) }?;
+    // SAFETY: room for one name.
+    unsafe { gl.gen_framebuffers(1, &raw mut framebuffer) }?;
+    gl.bind_framebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+    // SAFETY: takes no pointer.
+    unsafe { gl.framebuffer_texture(GL_DRAW_FRAMEBUFFER, to, GL_TEXTURE_2D, texture, 0) }?;
+    // SAFETY: takes no pointer.
+    unsafe { gl.blit(0, 0, width, height, 0, 0, width, height, bit, GL_NEAREST) }?;
+    Ok((!gl.clear_errors()).then_some(texture))
+}
+
+/// What of the framebuffer is asked for: `depth` and `stencil` by name, with their samples.
+pub fn take(
+    driver: &Driver,
+    wanted: &[(&'static str, Values)],
+) -> Vec<(&'static str, Result<([u32; 2], Vec<u8>), Skip>)> {
+    let copies: Vec<_> = wanted
+        .iter()
+        .map(|(name, values)| {
+            let copy = Gl::current(driver).and_then(|gl| {
+                let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
+                let copy = Copy::of_bound(&gl, *values);
+                gl.bind_framebuffer(GL_DRAW_FRAMEBUFFER, bound);
+                copy
+            });
+            (*name, copy)
+        })
+        .collect();
+    let fetch = Fetch::begin(driver);
+    let read = |copy: Result<Copy, Skip>| {
+        let copy = copy?;
+        let samples = copy.read(fetch.as_ref().map_err(Clone::clone)?)?;
+        Ok((copy.size(), samples))
+    };
+    copies.into_iter().map(|(name, copy)| (name, read(copy))).collect()
+}

@@ -1,0 +1,189 @@
+//! A folder that files are written to by threads of their own, so that playing goes on meanwhile.
+//!
+//! Under its final name a file is whole: it is written under another and renamed.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// Most threads that encode.
+const WORKERS_MAX: usize = 8;
+
+/// Writes what a file is to hold.
+type Content = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
+
+/// Files on their way to a folder.
+pub struct Folder {
+    jobs: Option<SyncSender<(String, Content)>>,
+    workers: Vec<JoinHandle<()>>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    written: u64,
+    /// The first thing that went wrong.
+    failure: Option<String>,
+}
+
+impl Folder {
+    /// Opens a folder, and makes it if there is none. Files that are there already stay, but for
+    /// those of the same names.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        fs::create_dir_all(path)
+            .map_err(|error| format!("can't make the folder {}: {error}", path.display()))?;
+        let count = thread::available_parallelism().map_or(1, usize::from).clamp(1, WORKERS_MAX);
+        let state = Arc::<Mutex<State>>::default();
+        // As many files wait as are written: what is held is bounded by that.
+        let (jobs, jobs_in) = sync_channel(count);
+        let jobs_in = Arc::new(Mutex::new(jobs_in));
+        let mut workers = Vec::new();
+        for number in 0..count {
+            let (path, jobs_in, state) = (path.to_owned(), jobs_in.clone(), state.clone());
+            let worker = thread::Builder::new()
+                .name(format!("write-{number}"))
+                .spawn(move || work(&path, &jobs_in, &state))
+                .map_err(|error| format!("can't start a thread: {error}"))?;
+            workers.push(worker);
+        }
+        Ok(Self { jobs: Some(jobs), workers, state })
+    }
+
+    /// Has a file written; waits while as many are under way as there are threads. Fails with what
+    /// went wrong with an earlier one.
+    pub fn write(
+        &self,
+        name: String,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static,
+    ) -> Result<(), String> {
+        if let Some(failure) = lock(&self.state).failure.clone() {
+            return Err(failure);
+        }
+        let jobs = self.jobs.as_ref();
+        // Without a worker nobody writes; `finish` says so.
+        let sent = jobs.is_some_and(|jobs| jobs.send((name, Box::new(content))).is_ok());
+        if sent { Ok(()) } else { Err("the threads that write files have ended".to_owned()) }
+    }
+
+    /// Waits until all files are written; says how many.
+    pub fn finish(mut self) -> Result<u64, String> {
+        self.end();
+        let mut state = lock(&self.state);
+        match state.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(state.written),
+        }
+    }
+
+    fn end(&mut self) {
+        self.jobs = None;
+        for worker in self.workers.drain(..) {
+            if worker.join().is_err() {
+                let failure = || "a file could not be encoded".to_owned();
+                lock(&self.state).failure.get_or_insert_with(failure);
+            }
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn work(folder: &Path, jobs: &Mutex<Receiver<(String, Content)>>, state: &Mutex<State>) {
+    loop {
+        let job = lock(jobs).recv();
+        let Ok((name, content)) = job else { return };
+        if lock(state).failure.is_some() {
+            continue;
+        }
+        let path = folder.join(name);
+        let written = write_whole(&path, content);
+        let mut state = lock(state);
+        match written {
+            Ok(()) => state.written += 1,
+            Err(error) => {
+                let failure = format!("can't write {}: {error}", path.display());
+                state.failure.get_or_insert(failure);
+            }
+        }
+    }
+}
+
+/// Writes a file under another name, and gives it its own when it is whole.
+fn write_whole(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(format!(".{}.part", std::process::id()));
+    let part = PathBuf::from(part);
+    let written = File::create(&part).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        content(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        fs::rename(&part, path)
+    });
+    if written.is_err() {
+        // What is left of it helps nobody.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn files_are_there_when_finished() {
+        let place = scratch();
+        let path = place.path().join("a/b");
+        let folder = Folder::open(&path).unwrap();
+        for number in 0..50u8 {
+            folder.write(format!("{number}"), move |out| out.write_all(&[number])).unwrap();
+        }
+        assert_eq!(folder.finish(), Ok(50));
+        for number in 0..50u8 {
+            assert_eq!(fs::read(path.join(number.to_string())).unwrap(), [number]);
+        }
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 50);
+    }
+
+    #[test]
+    fn file_that_fails_leaves_nothing_and_is_named() {
+        let place = scratch();
+        fs::write(place.path().join("old"), b"whole").unwrap();
+        let folder = Folder::open(place.path()).unwrap();
+        let fail = |out: &mut dyn Write| {
+            out.write_all(b"half")?;
+            Err(io::Error::other("the disk is full"))
+        };
+        folder.write("old".to_owned(), fail).unwrap();
+        let failure = folder.finish().unwrap_err();
+        assert!(failure.contains("old: the disk is full"), "{failure}");
+        assert_eq!(fs::read(place.path().join("old")).unwrap(), b"whole");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn folder_that_is_a_file_is_refused() {
+        let place = scratch();
+        let path = place.path().join("file");
+        fs::write(&path, b"").unwrap();
+        assert!(Folder::open(&path).is_err());
+    }
+}

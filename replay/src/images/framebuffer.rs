@@ -1,0 +1,190 @@
+//! The framebuffer that is bound for drawing: what its attachments hold.
+//!
+//! For the end of a replay: bindings are not put back, and errors are cleared.
+
+use gapii_state::read_back::{Aside, Driver as _};
+
+use super::back_buffer::{draw_size, read_pixels, room};
+use super::gl::Gl;
+use super::picture::Picture;
+use crate::call::Skip;
+
+const GL_NONE: i32 = 0;
+const GL_INT: u32 = 0x1404;
+const GL_UNSIGNED_INT: u32 = 0x1405;
+const GL_FLOAT: u32 = 0x1406;
+const GL_TEXTURE: i32 = 0x1702;
+const GL_RGBA: u32 = 0x1908;
+const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
+const GL_NEAREST: u32 = 0x2600;
+const GL_TEXTURE_WIDTH: u32 = 0x1000;
+const GL_TEXTURE_HEIGHT: u32 = 0x1001;
+const GL_TEXTURE_INTERNAL_FORMAT: u32 = 0x1003;
+const GL_SAMPLES: u32 = 0x80A9;
+const GL_COMPONENT_TYPE: u32 = 0x8211;
+const GL_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
+const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
+const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
+const GL_OBJECT_TYPE: u32 = 0x8CD0;
+const GL_OBJECT_NAME: u32 = 0x8CD1;
+const GL_TEXTURE_LEVEL: u32 = 0x8CD2;
+const GL_TEXTURE_CUBE_MAP_FACE: u32 = 0x8CD3;
+const GL_MAX_COLOR_ATTACHMENTS: u32 = 0x8CDF;
+const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
+const GL_FRAMEBUFFER: u32 = 0x8D40;
+const GL_RENDERBUFFER: u32 = 0x8D41;
+const GL_RENDERBUFFER_WIDTH: u32 = 0x8D42;
+const GL_RENDERBUFFER_HEIGHT: u32 = 0x8D43;
+const GL_RENDERBUFFER_INTERNAL_FORMAT: u32 = 0x8D44;
+const GL_RGBA_INTEGER: u32 = 0x8D99;
+
+/// Most colour attachments that are looked at.
+const ATTACHMENTS_MAX: u32 = 32;
+
+/// Size and kind of what is attached.
+#[derive(Clone, Copy, Debug)]
+pub struct Attached {
+    pub width: u32,
+    pub height: u32,
+    /// GL_FLOAT, GL_INT, GL_UNSIGNED_INT; anything else is read as bytes.
+    pub component: i32,
+    pub internal_format: i32,
+}
+
+/// The colour attachments by their numbers, or why one can't be had.
+pub fn colors(gl: &Gl<'_>) -> Result<Vec<(u32, Result<Picture, Skip>)>, Skip> {
+    gl.clear_errors();
+    let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
+    let is_es3 = gl.version() >= (3, 0);
+    let samples = gl.integer(GL_SAMPLES);
+    let _aside = Aside::put(gl)
+        .ok_or_else(|| Skip::from("something that bends a read-back can't be put aside"))?;
+    if bound == 0 {
+        let [width, height] = draw_size(gl)?;
+        return Ok(vec![(0, read_pixels(gl, width, height))]);
+    }
+    let target = if is_es3 { GL_READ_FRAMEBUFFER } else { GL_FRAMEBUFFER };
+    gl.bind_framebuffer(target, bound);
+    let count = if is_es3 { gl.integer(GL_MAX_COLOR_ATTACHMENTS).min(ATTACHMENTS_MAX) } else { 1 };
+    let mut pictures = Vec::new();
+    for number in 0..count {
+        let Some(attached) = attached(gl, target, GL_COLOR_ATTACHMENT0 + number)? else { continue };
+        gl.bind_framebuffer(target, bound);
+        if is_es3 {
+            gl.read_buffer(GL_COLOR_ATTACHMENT0 + number);
+        }
+        let picture = match is_es3 && samples > 0 {
+            true => resolved(gl, attached),
+            false => read(gl, attached),
+        };
+        pictures.push((number, picture));
+    }
+    Ok(pictures)
+}
+
+/// What is attached to the framebuffer bound to `target`; binds it as a texture or renderbuffer.
+pub fn attached(gl: &Gl<'_>, target: u32, attachment: u32) -> Result<Option<Attached>, Skip> {
+    let ask = |name: u32| -> Result<i32, Skip> {
+        let mut value = 0;
+        // SAFETY: room for one number.
+        unsafe { gl.get_attachment(target, attachment, name, &raw mut value) }?;
+        Ok(value)
+    };
+    let kind = ask(GL_OBJECT_TYPE)?;
+    if kind == GL_NONE || gl.clear_errors() {
+        return Ok(None);
+    }
+    let name = ask(GL_OBJECT_NAME)? as u32;
+    let component = if gl.version() >= (3, 0) { ask(GL_COMPONENT_TYPE)? } else { 0 };
+    let numbers = if kind == GL_TEXTURE {
+        let (level, face) = (ask(GL_TEXTURE_LEVEL)?, ask(GL_TEXTURE_CUBE_MAP_FACE)?);
+        let target = gl.bind_texture_as_it_is(name)?;
+        let image = if face == 0 { target } else { face as u32 };
+        level_numbers(gl, image, level)?
+    } else {
+        // SAFETY: takes no pointer.
+        unsafe { gl.bind_renderbuffer(GL_RENDERBUFFER, name) }?;
+        let names =
+            [GL_RENDERBUFFER_WIDTH, GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT];
+        let mut numbers = [0; 3];
+        for (name, number) in names.into_iter().zip(&mut numbers) {
+            // SAFETY: room for one number.
+            unsafe { gl.get_renderbuffer(GL_RENDERBUFFER, name, number) }?;
+        }
+        numbers
+    };
+    gl.clear_errors();
+    let [width, height] = [numbers[0], numbers[1]].map(|number| u32::try_from(number).unwrap_or(0));
+    Ok(Some(Attached { width, height, component, internal_format: numbers[2] }))
+}
+
+/// Width, height and internal format of a level of the texture that is bound.
+pub fn level_numbers(gl: &Gl<'_>, image: u32, level: i32) -> Result<[i32; 3], Skip> {
+    let mut numbers = [0; 3];
+    let names = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_INTERNAL_FORMAT];
+    for (name, number) in names.into_iter().zip(&mut numbers) {
+        // SAFETY: room for one number.
+        unsafe { gl.get_level(image, level, name, number) }?;
+    }
+    Ok(numbers)
+}
+
+/// Reads the buffer that is set for reading.
+pub fn read(gl: &Gl<'_>, attached: Attached) -> Result<Picture, Skip> {
+    let Attached { width, height, component, .. } = attached;
+    let (format, kind) = match component as u32 {
+        GL_FLOAT => (GL_RGBA, GL_FLOAT),
+        kind @ (GL_INT | GL_UNSIGNED_INT) => (GL_RGBA_INTEGER, kind),
+        _ => {
+            let picture = read_pixels(gl, width, height)?;
+            return if gl.clear_errors() { Err(unread()) } else { Ok(picture) };
+        }
+    };
+    let mut words = room(width, height, 16)?;
+    let out = words.as_mut_ptr();
+    // SAFETY: sixteen bytes for each pixel, as four components of four bytes take.
+    unsafe { gl.read_pixels(0, 0, width as i32, height as i32, format, kind, out) }?;
+    if gl.clear_errors() {
+        return Err(unread());
+    }
+    let (components, _) = words.as_chunks::<4>();
+    let byte = |bytes: &[u8; 4]| match kind {
+        GL_FLOAT => (f32::from_ne_bytes(*bytes).clamp(0.0, 1.0) * 255.0).round() as u8,
+        GL_INT => i32::from_ne_bytes(*bytes).clamp(0, 255) as u8,
+        _ => u32::from_ne_bytes(*bytes).min(255) as u8,
+    };
+    Ok(Picture { width, height, rgba: components.iter().map(byte).collect() })
+}
+
+/// Reads a multisampled buffer by way of one that is not.
+fn resolved(gl: &Gl<'_>, attached: Attached) -> Result<Picture, Skip> {
+    let (width, height) = (attached.width as i32, attached.height as i32);
+    let drawn_to = gl.integer(GL_FRAMEBUFFER_BINDING);
+    let (mut framebuffer, mut renderbuffer) = (0, 0);
+    // SAFETY: room for one name.
+    unsafe { gl.gen_framebuffers(1, &raw mut framebuffer) }?;
+    // SAFETY: room for one name.
+    unsafe { gl.gen_renderbuffers(1, &raw mut renderbuffer) }?;
+    // SAFETY: takes no pointer.
+    unsafe { gl.bind_renderbuffer(GL_RENDERBUFFER, renderbuffer) }?;
+    let format = attached.internal_format as u32;
+    // SAFETY: takes no pointer.
+    unsafe { gl.renderbuffer_storage(GL_RENDERBUFFER, format, width, height) }?;
+    gl.bind_framebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+    let (to, at) = (GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0);
+    // SAFETY: takes no pointer.
+    unsafe { gl.framebuffer_renderbuffer(to, at, GL_RENDERBUFFER, renderbuffer) }?;
+    // SAFETY: takes no pointer.
+    unsafe { gl.blit(0, 0, width, height, 0, 0, width, height, GL_COLOR_BUFFER_BIT, GL_NEAREST) }?;
+    gl.bind_framebuffer(GL_DRAW_FRAMEBUFFER, drawn_to);
+    if gl.clear_errors() {
+        return Err(Skip::from("the driver does not resolve its samples"));
+    }
+    gl.bind_framebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+    gl.read_buffer(GL_COLOR_ATTACHMENT0);
+    read(gl, attached)
+}
+
+fn unread() -> Skip {
+    Skip::from("the driver does not read it back")
+}

@@ -1,0 +1,245 @@
+//! The driver's functions that pictures are taken with, in the context that is current.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use gapii_state::read_back;
+
+use crate::call::Skip;
+use crate::driver::{Driver, function};
+
+const GL_VERSION: u32 = 0x1F02;
+const GL_EXTENSIONS: u32 = 0x1F03;
+
+pub const GL_TEXTURE_2D: u32 = 0x0DE1;
+pub const GL_TEXTURE_3D: u32 = 0x806F;
+pub const GL_TEXTURE_CUBE_MAP: u32 = 0x8513;
+pub const GL_TEXTURE_2D_ARRAY: u32 = 0x8C1A;
+pub const GL_TEXTURE_BUFFER: u32 = 0x8C2A;
+pub const GL_TEXTURE_EXTERNAL: u32 = 0x8D65;
+pub const GL_TEXTURE_CUBE_MAP_ARRAY: u32 = 0x9009;
+pub const GL_TEXTURE_2D_MULTISAMPLE: u32 = 0x9100;
+pub const GL_TEXTURE_2D_MULTISAMPLE_ARRAY: u32 = 0x9102;
+
+const TEXTURE_TARGETS: [u32; 9] = [
+    GL_TEXTURE_2D,
+    GL_TEXTURE_CUBE_MAP,
+    GL_TEXTURE_3D,
+    GL_TEXTURE_2D_ARRAY,
+    GL_TEXTURE_2D_MULTISAMPLE,
+    GL_TEXTURE_CUBE_MAP_ARRAY,
+    GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
+    GL_TEXTURE_EXTERNAL,
+    GL_TEXTURE_BUFFER,
+];
+
+type Handle = *mut c_void;
+
+/// A context of OpenGL ES of the driver's, current on this thread.
+pub struct Gl<'d> {
+    driver: &'d Driver,
+    version: (u8, u8),
+    extensions: String,
+}
+
+/// Declares methods that call a function of the driver.
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident($($param:ident: $ty:ty),*) $(-> $result:ty)? = $function:literal;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// Pointers lead to as much memory as the function reads or writes.
+        pub unsafe fn $name(&self, $($param: $ty),*) -> Result<functions!(@result $($result)?), Skip> {
+            const FUNCTION: u16 = function($function);
+            type Signature = unsafe extern "C" fn($($ty),*) $(-> $result)?;
+            // SAFETY: the type of the function of that name.
+            let call = unsafe { self.driver.get::<Signature>(FUNCTION) }?;
+            // SAFETY: the caller's duty.
+            Ok(unsafe { call($($param),*) })
+        }
+    )*};
+    (@result) => { () };
+    (@result $result:ty) => { $result };
+}
+
+impl<'d> Gl<'d> {
+    /// Fails where there is none.
+    pub fn current(driver: &'d Driver) -> Result<Self, Skip> {
+        let mut gl = Self { driver, version: (0, 0), extensions: String::new() };
+        let version = gl.text(GL_VERSION)?;
+        gl.version = version_of(&version)
+            .ok_or_else(|| Skip::from("no context of OpenGL ES is current on its thread"))?;
+        gl.extensions = gl.text(GL_EXTENSIONS).unwrap_or_default();
+        Ok(gl)
+    }
+
+    functions! {
+        egl_current_display() -> Handle = "eglGetCurrentDisplay";
+        egl_current_surface(end: i32) -> Handle = "eglGetCurrentSurface";
+        egl_query_surface(display: Handle, surface: Handle, name: i32, value: *mut i32) -> u32 = "eglQuerySurface";
+        egl_current_context() -> Handle = "eglGetCurrentContext";
+        egl_query_context(display: Handle, context: Handle, name: i32, value: *mut i32) -> u32 = "eglQueryContext";
+        egl_choose_config(display: Handle, wanted: *const i32, configs: *mut Handle, size: i32, count: *mut i32) -> u32 = "eglChooseConfig";
+        egl_create_context(display: Handle, config: Handle, shared: Handle, wanted: *const i32) -> Handle = "eglCreateContext";
+        egl_make_current(display: Handle, draw: Handle, read: Handle, context: Handle) -> u32 = "eglMakeCurrent";
+        finish() = "glFinish";
+        get_string(name: u32) -> *const c_char = "glGetString";
+        get_integer(name: u32, value: *mut i32) = "glGetIntegerv";
+        get_error() -> u32 = "glGetError";
+        is_enabled_(capability: u32) -> u8 = "glIsEnabled";
+        enable_(capability: u32) = "glEnable";
+        disable_(capability: u32) = "glDisable";
+        pixel_store_(name: u32, value: i32) = "glPixelStorei";
+        is_buffer_(buffer: u32) -> u8 = "glIsBuffer";
+        bind_buffer_(target: u32, buffer: u32) = "glBindBuffer";
+        bind_framebuffer_(target: u32, framebuffer: u32) = "glBindFramebuffer";
+        bind_framebuffer_oes(target: u32, framebuffer: u32) = "glBindFramebufferOES";
+        read_buffer_(buffer: u32) = "glReadBuffer";
+        read_buffer_nv(buffer: u32) = "glReadBufferNV";
+        read_pixels(x: i32, y: i32, width: i32, height: i32, format: u32, kind: u32, out: *mut u8) = "glReadPixels";
+        get_attachment(target: u32, attachment: u32, name: u32, value: *mut i32) = "glGetFramebufferAttachmentParameteriv";
+        get_renderbuffer(target: u32, name: u32, value: *mut i32) = "glGetRenderbufferParameteriv";
+        get_level(target: u32, level: i32, name: u32, value: *mut i32) = "glGetTexLevelParameteriv";
+        gen_framebuffers(count: i32, names: *mut u32) = "glGenFramebuffers";
+        gen_renderbuffers(count: i32, names: *mut u32) = "glGenRenderbuffers";
+        bind_renderbuffer(target: u32, renderbuffer: u32) = "glBindRenderbuffer";
+        renderbuffer_storage(target: u32, format: u32, width: i32, height: i32) = "glRenderbufferStorage";
+        framebuffer_renderbuffer(target: u32, attachment: u32, kind: u32, renderbuffer: u32) = "glFramebufferRenderbuffer";
+        framebuffer_texture(target: u32, attachment: u32, image: u32, texture: u32, level: i32) = "glFramebufferTexture2D";
+        blit(x0: i32, y0: i32, x1: i32, y1: i32, to_x0: i32, to_y0: i32, to_x1: i32, to_y1: i32, mask: u32, filter: u32) = "glBlitFramebuffer";
+        is_texture(texture: u32) -> u8 = "glIsTexture";
+        bind_texture(target: u32, texture: u32) = "glBindTexture";
+        get_buffer(target: u32, name: u32, value: *mut i32) = "glGetBufferParameteriv";
+        map_buffer(target: u32, offset: isize, length: isize, access: u32) -> *mut c_void = "glMapBufferRange";
+        unmap_buffer(target: u32) -> u8 = "glUnmapBuffer";
+        is_shader(shader: u32) -> u8 = "glIsShader";
+        get_shader(shader: u32, name: u32, value: *mut i32) = "glGetShaderiv";
+        delete_framebuffers(count: i32, names: *const u32) = "glDeleteFramebuffers";
+        delete_renderbuffers(count: i32, names: *const u32) = "glDeleteRenderbuffers";
+        gen_textures(count: i32, names: *mut u32) = "glGenTextures";
+        texture_storage(target: u32, levels: i32, format: u32, width: i32, height: i32) = "glTexStorage2D";
+        texture_parameter(target: u32, name: u32, value: i32) = "glTexParameteri";
+        gen_samplers(count: i32, names: *mut u32) = "glGenSamplers";
+        sampler_parameter(sampler: u32, name: u32, value: i32) = "glSamplerParameteri";
+        bind_sampler(unit: u32, sampler: u32) = "glBindSampler";
+        create_program() -> u32 = "glCreateProgram";
+        create_shader(kind: u32) -> u32 = "glCreateShader";
+        shader_source(shader: u32, count: i32, texts: *const *const c_char, lengths: *const i32) = "glShaderSource";
+        compile_shader(shader: u32) = "glCompileShader";
+        attach_shader(program: u32, shader: u32) = "glAttachShader";
+        link_program(program: u32) = "glLinkProgram";
+        get_program(program: u32, name: u32, value: *mut i32) = "glGetProgramiv";
+        use_program(program: u32) = "glUseProgram";
+        uniform_location(program: u32, name: *const c_char) -> i32 = "glGetUniformLocation";
+        uniform(location: i32, value: i32) = "glUniform1i";
+        viewport(x: i32, y: i32, width: i32, height: i32) = "glViewport";
+        draw_arrays(mode: u32, first: i32, count: i32) = "glDrawArrays";
+        get_shader_source(shader: u32, size: i32, length: *mut i32, source: *mut c_char) = "glGetShaderSource";
+    }
+
+    /// Takes errors away that are pending; whether there were any.
+    pub fn clear_errors(&self) -> bool {
+        // As many as there may be flags; a context that is lost always has another.
+        // SAFETY: takes no pointer.
+        (0..8).take_while(|_| unsafe { self.get_error() }.is_ok_and(|error| error != 0)).count() > 0
+    }
+
+    /// Binds a texture to the target that it is of, and says which that is.
+    pub fn bind_texture_as_it_is(&self, texture: u32) -> Result<u32, Skip> {
+        self.clear_errors();
+        for target in TEXTURE_TARGETS {
+            // SAFETY: takes no pointer.
+            unsafe { self.bind_texture(target, texture) }?;
+            if !self.clear_errors() {
+                return Ok(target);
+            }
+        }
+        Err(Skip::from("the driver binds the texture to no target"))
+    }
+
+    fn text(&self, name: u32) -> Result<String, Skip> {
+        // SAFETY: takes no pointer.
+        let text = unsafe { self.get_string(name) }?;
+        if text.is_null() {
+            return Err(Skip::from("no context of OpenGL ES is current on its thread"));
+        }
+        // SAFETY: not null, and ends with zero.
+        Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    }
+}
+
+/// What has no function has the value that is the default.
+impl read_back::Driver for Gl<'_> {
+    fn version(&self) -> (u8, u8) {
+        self.version
+    }
+
+    fn has(&self, extension: &str) -> bool {
+        self.extensions.split(' ').any(|known| known == extension)
+    }
+
+    fn integer(&self, name: u32) -> u32 {
+        // Some driver may take the name to be of more numbers than one.
+        let mut values = [0i32; 16];
+        // SAFETY: room for more numbers than anything that is asked for has.
+        let asked = unsafe { self.get_integer(name, values.as_mut_ptr()) };
+        asked.map_or(0, |()| values[0] as u32)
+    }
+
+    fn is_enabled(&self, capability: u32) -> bool {
+        // SAFETY: takes no pointer.
+        unsafe { self.is_enabled_(capability) }.is_ok_and(|is| is != 0)
+    }
+
+    fn enable(&self, capability: u32, is_on: bool) {
+        let _ = match is_on {
+            // SAFETY: takes no pointer.
+            true => unsafe { self.enable_(capability) },
+            // SAFETY: takes no pointer.
+            false => unsafe { self.disable_(capability) },
+        };
+    }
+
+    fn pixel_store(&self, name: u32, value: u32) {
+        // SAFETY: takes no pointer.
+        let _ = unsafe { self.pixel_store_(name, value as i32) };
+    }
+
+    fn bind_buffer(&self, target: u32, buffer: u32) -> bool {
+        // SAFETY: takes no pointer.
+        unsafe { self.bind_buffer_(target, buffer) }.is_ok()
+    }
+
+    fn is_buffer(&self, buffer: u32) -> bool {
+        // SAFETY: takes no pointer.
+        unsafe { self.is_buffer_(buffer) }.is_ok_and(|is| is != 0)
+    }
+
+    fn bind_framebuffer(&self, target: u32, framebuffer: u32) -> bool {
+        match self.version.0 {
+            // SAFETY: takes no pointer.
+            0 | 1 => unsafe { self.bind_framebuffer_oes(target, framebuffer) },
+            // SAFETY: takes no pointer.
+            _ => unsafe { self.bind_framebuffer_(target, framebuffer) },
+        }
+        .is_ok()
+    }
+
+    fn read_buffer(&self, buffer: u32) -> bool {
+        match self.version.0 {
+            // SAFETY: takes no pointer.
+            0..=2 => unsafe { self.read_buffer_nv(buffer) },
+            // SAFETY: takes no pointer.
+            _ => unsafe { self.read_buffer_(buffer) },
+        }
+        .is_ok()
+    }
+}
+
+/// Major and minor number of `OpenGL ES 3.2 …` or `OpenGL ES-CM 1.1 …`.
+fn version_of(text: &str) -> Option<(u8, u8)> {
+    let numbers = text.strip_prefix("OpenGL ES")?.split(' ').nth(1)?;
+    let (major, minor) = numbers.split_once('.')?;
+    let minor: String = minor.chars().take_while(char::is_ascii_digit).collect();
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}

@@ -1,0 +1,90 @@
+//! Pictures: what a framebuffer held, and its PNG.
+
+use std::io::{self, Write};
+
+/// Rows of RGBA from the bottom up, a byte for each, as drivers give them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    pub rgba: Vec<u8>,
+}
+
+impl Picture {
+    /// The picture without its alpha.
+    pub fn opaque(mut self) -> Self {
+        self.rgba.chunks_exact_mut(4).for_each(|pixel| pixel[3] = u8::MAX);
+        self
+    }
+
+    /// Rows from the top down.
+    pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        self.rgba.chunks_exact((4 * self.width as usize).max(1)).rev()
+    }
+
+    /// Writes it as PNG: RGB where all of it is opaque, else RGBA.
+    pub fn write_png(&self, out: impl Write) -> io::Result<()> {
+        let is_opaque = self.rgba.chunks_exact(4).all(|pixel| pixel[3] == u8::MAX);
+        let mut bytes = Vec::with_capacity(self.rgba.len());
+        for row in self.rows() {
+            match is_opaque {
+                true => row.chunks_exact(4).for_each(|pixel| bytes.extend_from_slice(&pixel[..3])),
+                false => bytes.extend_from_slice(row),
+            }
+        }
+        let color = if is_opaque { png::ColorType::Rgb } else { png::ColorType::Rgba };
+        write_png(out, self.width, self.height, color, png::BitDepth::Eight, &bytes)
+    }
+}
+
+/// Writes samples, rows from the top down, as PNG.
+pub fn write_png(
+    out: impl Write,
+    width: u32,
+    height: u32,
+    color: png::ColorType,
+    depth: png::BitDepth,
+    samples: &[u8],
+) -> io::Result<()> {
+    let mut encoder = png::Encoder::new(out, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(depth);
+    encoder.set_compression(png::Compression::Fast);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(samples)?;
+    Ok(writer.finish()?)
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// Width, height and samples of a PNG.
+    pub fn decoded(bytes: &[u8]) -> (u32, u32, png::ColorType, Vec<u8>) {
+        let mut reader = png::Decoder::new(io::Cursor::new(bytes)).read_info().unwrap();
+        let mut samples = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut samples).unwrap();
+        (info.width, info.height, info.color_type, samples)
+    }
+
+    #[test]
+    fn png_begins_at_the_top() {
+        let rgba = vec![1, 2, 3, 255, 4, 5, 6, 255, 7, 8, 9, 255, 10, 11, 12, 255];
+        let picture = Picture { width: 2, height: 2, rgba };
+        let mut file = Vec::new();
+        picture.write_png(&mut file).unwrap();
+        let expected = vec![7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6];
+        assert_eq!(decoded(&file), (2, 2, png::ColorType::Rgb, expected));
+    }
+
+    #[test]
+    fn alpha_is_kept_where_there_is_some() {
+        let picture = Picture { width: 1, height: 1, rgba: vec![1, 2, 3, 4] };
+        let mut file = Vec::new();
+        picture.write_png(&mut file).unwrap();
+        assert_eq!(decoded(&file), (1, 1, png::ColorType::Rgba, vec![1, 2, 3, 4]));
+        let mut file = Vec::new();
+        picture.opaque().write_png(&mut file).unwrap();
+        assert_eq!(decoded(&file), (1, 1, png::ColorType::Rgb, vec![1, 2, 3]));
+    }
+}

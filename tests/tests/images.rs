@@ -1,0 +1,280 @@
+//! Pictures: what a replay writes is what the program had drawn, whole files and nothing else.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::process::Command as Process;
+
+use gapii_tests::gapii::{Recording, Session, Trace};
+use gapii_tests::loading::offscreen;
+use gapii_tests::process::run;
+use gapii_tests::programs::{app, program};
+
+/// Size, colour type and samples of a PNG, rows from the top.
+fn decoded(path: &Path) -> (u32, u32, png::ColorType, Vec<u8>) {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().expect("a PNG");
+    let mut samples = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut samples).expect("a whole PNG");
+    (info.width, info.height, info.color_type, samples)
+}
+
+/// A PNG's pixels as RGBA.
+fn rgba(path: &Path) -> (u32, u32, Vec<u8>) {
+    let (width, height, color, samples) = decoded(path);
+    let rgba = match color {
+        png::ColorType::Rgba => samples,
+        png::ColorType::Rgb => {
+            samples.chunks_exact(3).flat_map(|rgb| [rgb[0], rgb[1], rgb[2], 255]).collect()
+        }
+        other => panic!("{}: {other:?}", path.display()),
+    };
+    (width, height, rgba)
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder is there").flatten();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.file_name().into_string().expect("a plain name")).collect();
+    names.sort();
+    names
+}
+
+fn played(session: &Session, name: &str, trace: &Trace, options: &[&str]) -> Process {
+    let mut command = session.ctl([name]);
+    command.arg(&trace.path).args(options);
+    gapii_tests::display::surfaceless(&mut command);
+    command
+}
+
+fn recorded(session: &Session, program: &Path) -> (Recording, PathBuf) {
+    let folder = session.path("native");
+    fs::create_dir(&folder).expect("a folder of the session");
+    let mut command = offscreen(program, [""; 0]);
+    command.env("GAPII_APP_FRAMES", &folder);
+    let recording = session.record(&[], &command);
+    recording.trace.is_whole("exit");
+    (recording, folder)
+}
+
+#[test]
+fn frames_are_what_the_program_read_back() {
+    for (name, path) in [
+        ("animation", app("animation")),
+        ("fixed_function", app("fixed_function")),
+        ("bent_swaps", program("bent_swaps")),
+    ] {
+        let session = Session::new();
+        let (recording, native) = recorded(&session, &path);
+        let folder = session.path("pictures/of/it");
+        let text = folder.to_str().expect("a plain name");
+        run(&mut played(&session, "replay", &recording.trace, &["--images", text])).ok();
+        let expected = files(&native);
+        assert_eq!(files(&folder).len(), expected.len(), "{name}");
+        for (picture, file) in files(&folder).iter().zip(&expected) {
+            assert_eq!(picture.strip_suffix(".png"), file.strip_suffix(".rgba"), "{name}");
+            let (width, height, pixels) = rgba(&folder.join(picture));
+            let native = fs::read(native.join(file)).expect("the program wrote it");
+            let rows = native[8..].chunks_exact(4 * width as usize).rev();
+            assert_eq!(native[..8], [width.to_le_bytes(), height.to_le_bytes()].concat());
+            assert!(rows.flatten().eq(&pixels), "{name}: {picture}");
+        }
+    }
+}
+
+#[test]
+fn folder_that_is_there_keeps_what_it_has() {
+    let session = Session::new();
+    let (recording, _) = recorded(&session, &app("animation"));
+    let folder = session.path("there");
+    fs::create_dir(&folder).expect("a folder");
+    fs::write(folder.join("notes.txt"), "mine").expect("a file");
+    fs::write(folder.join("frame-000001.png"), "old").expect("a file");
+    let text = folder.to_str().expect("a plain name");
+    let options = ["--images", text, "--frames", "1..3", "--opaque"];
+    run(&mut played(&session, "replay", &recording.trace, &options)).ok();
+    assert_eq!(files(&folder), ["frame-000001.png", "frame-000002.png", "notes.txt"]);
+    let (.., color, _) = decoded(&folder.join("frame-000001.png"));
+    assert_eq!(color, png::ColorType::Rgb);
+}
+
+/// A limit on the size of files stands for a disk that is full.
+#[test]
+fn file_that_cannot_be_written_ends_it_with_a_sentence_and_leaves_nothing() {
+    let session = Session::new();
+    let (recording, _) = recorded(&session, &app("animation"));
+    let folder = session.path("full");
+    let text = folder.to_str().expect("a plain name");
+    let command = played(&session, "replay", &recording.trace, &["--images", text]);
+    let mut limited = Process::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]);
+    limited.arg(command.get_program()).args(command.get_args());
+    gapii_tests::display::surfaceless(&mut limited);
+    let finished = run(&mut limited);
+    assert_eq!(finished.shell_status(), 3, "{finished}");
+    assert!(finished.stderr.contains("can't write"), "{finished}");
+    assert_eq!(files(&folder), [""; 0]);
+}
+
+#[test]
+fn contact_sheet_shows_the_frames_and_is_whole() {
+    let session = Session::new();
+    let (recording, native) = recorded(&session, &app("animation"));
+    let sheet = session.path("sheet.png");
+    let text = sheet.to_str().expect("a plain name");
+    let options = ["-o", text, "--count", "4", "--columns", "2", "--width", "96"];
+    let finished = run(&mut played(&session, "montage", &recording.trace, &options)).ok();
+    let count = files(&native).len();
+    assert!(finished.stderr.contains(&format!("shows 4 frames of {count}")), "{finished}");
+    let (width, _, pixels) = rgba(&sheet);
+    assert_eq!(width, 8 + 2 * (96 + 8));
+    // The first frame in its own size, 8 pixels from the corner.
+    let first = fs::read(native.join(&files(&native)[0])).expect("the program wrote it");
+    let rows = first[8..].chunks_exact(4 * 96).rev();
+    for (y, row) in rows.enumerate() {
+        let at = 4 * ((y + 8) * width as usize + 8);
+        let shown = pixels[at..at + 4 * 96].chunks_exact(4).map(|pixel| &pixel[..3]);
+        assert!(shown.eq(row.chunks_exact(4).map(|pixel| &pixel[..3])), "row {y}");
+    }
+}
+
+#[test]
+fn program_that_never_swaps_has_no_sheet() {
+    let session = Session::new();
+    let (recording, _) = recorded(&session, &program("attachments"));
+    let sheet = session.path("sheet.png");
+    let text = sheet.to_str().expect("a plain name");
+    let finished = run(&mut played(&session, "montage", &recording.trace, &["-o", text]));
+    assert_eq!(finished.shell_status(), 1, "{finished}");
+    assert!(finished.stderr.contains("never swapped"), "{finished}");
+    assert!(!sheet.exists());
+}
+
+/// Numbers of the commands that end the stages of `attachments.c`.
+fn stages(trace: &Trace) -> Vec<u64> {
+    let commands = trace.commands();
+    let ends = commands.iter().filter(|command| command.name == "glFlush");
+    ends.filter_map(|command| command.seq).collect()
+}
+
+struct At {
+    _session: Session,
+    folder: PathBuf,
+    seq: u64,
+}
+
+impl At {
+    fn stage(number: usize, options: &[&str]) -> At {
+        let session = Session::new();
+        let (recording, _) = recorded(&session, &program("attachments"));
+        let seq = stages(&recording.trace)[number];
+        let folder = session.path("at");
+        let (text, seq_text) = (folder.to_str().expect("a plain name"), seq.to_string());
+        let all = [&["--images", text, "--at", &seq_text][..], options].concat();
+        let finished = run(&mut played(&session, "replay", &recording.trace, &all));
+        assert_eq!(finished.shell_status(), 0, "{finished}");
+        At { _session: session, folder, seq }
+    }
+
+    fn path(&self, what: &str) -> PathBuf {
+        self.folder.join(format!("at-{:06}-{what}.png", self.seq))
+    }
+}
+
+/// Whether a pixel, by its number in an image of 96 x 64, is in the rectangle that was cleared.
+fn is_in_rectangle(pixel: usize) -> bool {
+    let (x, y) = (pixel % 96, 63 - pixel / 96);
+    (8..24).contains(&x) && (4..12).contains(&y)
+}
+
+#[test]
+fn default_framebuffer_has_colour_depth_and_stencil() {
+    let at = At::stage(0, &["--depth", "--stencil"]);
+    assert_eq!(files(&at.folder).len(), 3);
+    let (width, height, pixels) = rgba(&at.path("color0"));
+    assert_eq!((width, height), (96, 64));
+    for (number, pixel) in pixels.chunks_exact(4).enumerate() {
+        let red = if is_in_rectangle(number) { 255 } else { 0 };
+        assert_eq!(pixel, [red, 0, 255, 255], "pixel {number}");
+    }
+    let (.., color, depths) = decoded(&at.path("depth"));
+    assert_eq!((color, depths.len()), (png::ColorType::Grayscale, 2 * 96 * 64));
+    for (number, depth) in depths.chunks_exact(2).enumerate() {
+        let depth = u16::from_be_bytes([depth[0], depth[1]]);
+        let expected = if is_in_rectangle(number) { 16384 } else { 65535 };
+        assert!(depth.abs_diff(expected) <= 1, "pixel {number}: {depth}");
+    }
+    let (.., stencils) = decoded(&at.path("stencil"));
+    for (number, stencil) in stencils.iter().enumerate() {
+        assert_eq!(*stencil, if is_in_rectangle(number) { 5 } else { 0 }, "pixel {number}");
+    }
+}
+
+#[test]
+fn framebuffer_object_has_all_its_attachments() {
+    let at = At::stage(1, &["--depth"]);
+    assert_eq!(files(&at.folder).len(), 3);
+    let (width, height, pixels) = rgba(&at.path("color0"));
+    assert_eq!((width, height), (40, 20));
+    assert!(pixels.chunks_exact(4).all(|pixel| pixel == [255, 128, 0, 255]), "{pixels:?}");
+    let (.., pixels) = rgba(&at.path("color1"));
+    assert!(pixels.chunks_exact(4).all(|pixel| pixel[..3] == [77, 0, 0]), "{pixels:?}");
+    let (.., depths) = decoded(&at.path("depth"));
+    let depths = depths.chunks_exact(2).map(|depth| u16::from_be_bytes([depth[0], depth[1]]));
+    assert!(depths.clone().all(|depth| depth.abs_diff(32768) <= 1), "{:?}", depths.take(4));
+}
+
+#[test]
+fn multisampled_framebuffer_is_resolved() {
+    let at = At::stage(2, &[]);
+    let (width, height, pixels) = rgba(&at.path("color0"));
+    assert_eq!((width, height), (24, 16));
+    assert!(pixels.chunks_exact(4).all(|pixel| pixel == [0, 255, 0, 255]), "{pixels:?}");
+}
+
+#[test]
+fn resources_are_files_by_their_names() {
+    let session = Session::new();
+    let (recording, _) = recorded(&session, &program("attachments"));
+    let seq = stages(&recording.trace)[3].to_string();
+    let folder = session.path("resources");
+    let text = folder.to_str().expect("a plain name");
+    let options = ["--resources", text, "--at", &seq];
+    run(&mut played(&session, "dump", &recording.trace, &options)).ok();
+    let all = files(&folder);
+    let expected = [
+        "buffer-1.bin",
+        "shader-1.frag",
+        "texture-1.png",
+        "texture-2.png",
+        "texture-3.png",
+        "texture-4.png",
+    ];
+    assert_eq!(all, expected);
+    let (width, height, pixels) = rgba(&folder.join("texture-3.png"));
+    assert_eq!((width, height), (2, 2));
+    let rows = [[90, 100, 110, 120], [130, 140, 150, 255], [10, 20, 30, 40], [50, 60, 70, 80]];
+    assert_eq!(pixels, rows.concat());
+    let (.., pixels) = rgba(&folder.join("texture-4.png"));
+    assert_eq!(pixels, (1..5).flat_map(|grey| [grey, grey, grey, 255]).collect::<Vec<u8>>());
+    let source = fs::read_to_string(folder.join("shader-1.frag")).expect("text");
+    assert_eq!(source, "void main() { }\n");
+    let bytes = fs::read(folder.join("buffer-1.bin")).expect("bytes");
+    let sum = bytes
+        .iter()
+        .fold(2_166_136_261u32, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(16_777_619));
+    assert!(recording.run.stdout.contains(&format!("buffer {sum:08x}")), "{}", recording.run);
+}
+
+#[test]
+fn command_that_is_not_there_is_said_so() {
+    let session = Session::new();
+    let (recording, _) = recorded(&session, &program("attachments"));
+    let folder = session.path("at");
+    let text = folder.to_str().expect("a plain name");
+    let options = ["--images", text, "--at", "999999"];
+    let finished = run(&mut played(&session, "replay", &recording.trace, &options));
+    assert_ne!(finished.shell_status(), 0, "{finished}");
+    assert!(finished.stderr.contains("command 999999 was not played"), "{finished}");
+    assert_eq!(files(&folder), [""; 0]);
+}
