@@ -140,11 +140,22 @@ impl<'p, 'c> Call<'p, 'c> {
         if address == 0 {
             return Ok(std::ptr::null_mut());
         }
-        let recorded = self.arg(index).map_or(0, |arg| size_of_observation(arg.observation));
+        let recorded = self.recorded_bytes(index, address);
         let at = self.parts.outputs.piece(need, recorded.max(need).min(FILLED_BYTES as u64))?;
         let len = recorded.max(need);
         self.parts.call_outputs.push(Output { param: index, address, at: at as usize, len });
         Ok(at.cast())
+    }
+
+    /// Bytes from `address` on that the command wrote for a parameter when it was recorded.
+    fn recorded_bytes(&self, index: usize, address: u64) -> u64 {
+        let slot = self.arg(index).map_or(0, |arg| size_of_observation(arg.observation));
+        let ranges = self.command.ranges_written().filter(|range| range.address >= address);
+        let ranges = ranges.filter(|range| range.param.map(usize::from) == Some(index));
+        let ends = ranges.map(|range| {
+            (range.address - address).saturating_add(size_of_observation(range.observation))
+        });
+        ends.max().unwrap_or(0).max(slot)
     }
 
     /// An output that is an offset while a buffer is bound to `binding`.

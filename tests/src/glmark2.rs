@@ -9,6 +9,7 @@ use std::process::Command;
 use crate::bench::{Way, median, run_as};
 use crate::display::Display;
 use crate::gapii::Session;
+use crate::process::Finished;
 
 /// What `-b` is given, without the duration.
 pub const SCENES: &[&str] = &["build:use-vbo=false", "buffer:update-method=subdata"];
@@ -38,13 +39,18 @@ fn run_scene(display: &Display, scene: &str, seconds: u64, way: Way) -> Run {
     process.args(["-b", &format!("{scene}:duration={seconds}")]).env_remove("EGL_PLATFORM");
     display.use_in(&mut process);
     let finished = run_as(way, &session, &trace, process).ok();
-    let rate = finished.stdout.split("FPS: ").nth(1).and_then(|rest| rest.split(' ').next());
-    let rate = rate.and_then(|rate| rate.parse::<f64>().ok());
-    let frames_per_second = rate.unwrap_or_else(|| panic!("glmark2-es2 says its rate: {finished}"));
+    let frames_per_second = rate_of(&finished);
     // Native runs leave none.
     let bytes = trace.metadata().map_or(0, |data| data.len());
     let frames = frames_per_second * seconds as f64;
     Run { frames_per_second, bytes_per_frame: bytes as f64 / frames }
+}
+
+/// The frames a second that glmark2-es2 says it had.
+pub fn rate_of(finished: &Finished) -> f64 {
+    let rate = finished.stdout.split("FPS: ").nth(1).and_then(|rest| rest.split(' ').next());
+    let rate = rate.and_then(|rate| rate.parse::<f64>().ok());
+    rate.unwrap_or_else(|| panic!("glmark2-es2 says its rate: {finished}"))
 }
 
 /// The middle over the rounds of a figure of one way.

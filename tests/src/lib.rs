@@ -24,6 +24,7 @@ pub mod pictures;
 pub mod process;
 pub mod programs;
 pub mod random;
+pub mod replaying;
 pub mod scene;
 pub mod stream;
 pub mod transparency;

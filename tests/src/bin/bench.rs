@@ -1,7 +1,8 @@
 //! What recording costs: the program of cheap calls natively, with the shim loaded, captured, and
 //! under apitrace, interleaved; medians, added nanoseconds and ratios, and which bars are reached.
 //!
-//! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame.
+//! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
+//! `--replay`, scenes and replays of their recordings.
 //!
 //! Nothing else should run on the machine meanwhile.
 
@@ -14,6 +15,7 @@ use gapii_tests::bench::{Load, On, Sample, Way, median, sample};
 use gapii_tests::display::Display;
 use gapii_tests::glmark2::{self, Rounds, Run};
 use gapii_tests::process::missing;
+use gapii_tests::replaying::{self, Rates};
 use serde_json::{Value, json};
 
 /// Measure what recording costs
@@ -52,6 +54,10 @@ struct Options {
     #[arg(long)]
     glmark2: bool,
 
+    /// Measure replays of scenes of glmark2-es2 instead: frames a second
+    #[arg(long)]
+    replay: bool,
+
     /// Seconds that a scene of glmark2-es2 lasts
     #[arg(long, default_value_t = 3)]
     seconds: u64,
@@ -71,6 +77,10 @@ fn main() -> ExitCode {
     {
         eprintln!("bench: {what_to_do}, or leave it out with --without-apitrace");
         return ExitCode::FAILURE;
+    }
+    if options.replay {
+        measure_replays(&options);
+        return ExitCode::SUCCESS;
     }
     if options.glmark2 {
         measure_scenes(&options);
@@ -193,6 +203,43 @@ fn measure_scenes(options: &Options) {
         let list = |(scene, rounds): &(&str, Rounds)| scene_as_json(scene, rounds);
         println!("{}", Value::from(scenes.iter().map(list).collect::<Vec<_>>()));
     }
+}
+
+/// Runs every scene and replays of it, round after round, and prints what came out.
+fn measure_replays(options: &Options) {
+    let display = Display::start();
+    let mut scenes: Vec<(&str, Vec<Rates>)> =
+        replaying::SCENES.iter().map(|scene| (*scene, Vec::new())).collect();
+    for number in 1..=options.rounds {
+        for (scene, rounds) in &mut scenes {
+            eprintln!("round {number} of {}: {scene}", options.rounds);
+            let with_eglretrace = !options.without_apitrace;
+            rounds.push(replaying::round(&display, scene, options.seconds, with_eglretrace));
+        }
+    }
+    println!("glmark2-es2, {} s a scene; medians of {} rounds\n", options.seconds, options.rounds);
+    println!("scene                            native  captured    replay  eglretrace   frames/s");
+    let mut bars = Vec::new();
+    for (scene, rounds) in &scenes {
+        let middle = |figure: fn(&Rates) -> f64| median(rounds.iter().map(figure));
+        println!(
+            "{scene:30}{:9.1}{:10.1}{:10.1}{:12.1}",
+            middle(|of| of.native),
+            middle(|of| of.captured),
+            middle(|of| of.replay),
+            middle(|of| of.eglretrace),
+        );
+        let bar = |of: &str, measured: f64| Bar {
+            what: format!("{scene}: replay, % of {of}").into(),
+            measured: 100.0 * measured,
+            limit: 100.0,
+            least: true,
+        };
+        bars.push(bar("native", middle(|of| of.replay / of.native)));
+        bars.push(bar("eglretrace", middle(|of| of.replay / of.eglretrace)));
+    }
+    println!();
+    print_bars(&bars);
 }
 
 fn rate(run: &Run) -> f64 {
