@@ -7,6 +7,7 @@ use std::ffi::c_void;
 
 use crate::call::{Call, Outcome, Skip};
 use crate::driver::{Driver, function};
+use crate::memory::Memory;
 
 /// The longest way from one vertex to the next: what index times stride can reach is readable.
 const STRIDE_MAX: i32 = 4095;
@@ -22,12 +23,13 @@ const GL_VERTEX_ATTRIB_ARRAY_NORMALIZED: u32 = 0x886A;
 const GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING: u32 = 0x889F;
 const GL_VERTEX_ATTRIB_ARRAY_INTEGER: u32 = 0x88FD;
 const GL_MAX_VERTEX_ATTRIBS: u32 = 0x8869;
-const GL_MAX_VERTEX_ATTRIB_STRIDE: u32 = 0x82E5;
 const GL_CLIENT_ACTIVE_TEXTURE: u32 = 0x84E1;
 const GL_MAX_TEXTURE_UNITS: u32 = 0x84E2;
 const GL_TEXTURE0: u32 = 0x84C0;
 
-/// Slots of the state's table that are generic attributes; those behind them are of ES 1.
+/// Slots of the state's table.
+const SLOTS: u32 = 48;
+/// Those that are generic attributes; those behind them are of ES 1.
 const GENERIC_SLOTS: u32 = 32;
 /// The slot of the first unit's texture coordinates.
 const COORDINATES_SLOT: u32 = 38;
@@ -60,15 +62,11 @@ pub fn array_pointer<T>(
     if call.bound(GL_ARRAY_BUFFER_BINDING) != 0 {
         return Ok(address as usize as *const T);
     }
-    let stride = call.i32(stride);
-    let facts = call.parts.facts(call.scopes);
-    // A driver of 3.1 refuses what is beyond its own limit.
-    let is_refused =
-        || facts.version >= (3, 1) && call.parts.integer(GL_MAX_VERTEX_ATTRIB_STRIDE) <= STRIDE_MAX as u32;
-    match stride <= STRIDE_MAX || is_refused() {
-        true => Ok(call.parts.memory.void().cast()),
-        false => Err(Skip::from("its vertices are further apart than replay takes")),
+    if !(0..=STRIDE_MAX).contains(&call.i32(stride)) {
+        // Whether that is what the driver has then is its affair, and looked at before draws.
+        call.parts.wide_arrays.insert(call.scopes.context);
     }
+    Ok(call.parts.memory.void().cast())
 }
 
 /// Sets the client arrays of the draw that is about to be played.
@@ -76,26 +74,38 @@ pub fn set_client_arrays(call: &mut Call<'_, '_>) -> Outcome {
     let thread = call.parts.follower.thread(call.command.thread);
     let Some(context) = thread.and_then(|thread| thread.context.as_deref()) else { return Ok(()) };
     let arrays = context.arrays();
-    if arrays.client == 0 {
+    let is_wide = call.parts.wide_arrays.contains(&call.scopes.context);
+    if arrays.client == 0 && !is_wide {
         return Ok(());
     }
-    let is_es1 = context.version.0 < 2;
-    let slots = (0..u64::BITS).filter(|slot| arrays.client >> slot & 1 != 0);
-    let places: Vec<(u32, u64)> = slots
-        .filter_map(|slot| {
-            let binding = arrays.binding_of(slot as usize)?;
-            let relative = arrays.attribs.get(slot as usize)?.relative_offset;
-            Some((slot, binding.offset.wrapping_add(u64::from(relative))))
+    let slots = (0..SLOTS).filter(|slot| is_wide || arrays.client >> slot & 1 != 0);
+    let places: Vec<(u32, Option<u64>)> = slots
+        .map(|slot| {
+            let is_client = arrays.client >> slot & 1 != 0;
+            let binding = arrays.binding_of(slot as usize).filter(|_| is_client);
+            let relative = arrays.attribs.get(slot as usize).map_or(0, |it| it.relative_offset);
+            (slot, binding.map(|it| it.offset.wrapping_add(u64::from(relative))))
         })
         .collect();
     let before = call.bound(GL_ARRAY_BUFFER_BINDING);
     bind_array_buffer(&call.parts.driver, before, 0)?;
-    let set = match is_es1 && call.parts.facts(call.scopes).version.0 < 2 {
+    let set = match call.parts.facts(call.scopes).version.0 < 2 {
         true => set_fixed(call, &places),
         false => set_generic(call, &places),
     };
     bind_array_buffer(&call.parts.driver, 0, before)?;
     set
+}
+
+/// Where an array is now. One that the trace has no place of is in the void.
+fn place(memory: &Memory, address: Option<u64>) -> *const c_void {
+    address.map_or_else(|| memory.void(), |address| memory.translate(address)).cast()
+}
+
+/// Vertices that are further apart than replay takes are all the first one: no program has them so,
+/// but with arrays that it does not draw.
+fn bounded(stride: i32) -> i32 {
+    if (0..=STRIDE_MAX).contains(&stride) { stride } else { 0 }
 }
 
 fn bind_array_buffer(driver: &Driver, from: u32, to: u32) -> Outcome {
@@ -108,7 +118,7 @@ fn bind_array_buffer(driver: &Driver, from: u32, to: u32) -> Outcome {
     Ok(())
 }
 
-fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, u64)]) -> Outcome {
+fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcome {
     let facts = call.parts.facts(call.scopes);
     if facts.version.0 < 2 {
         return Ok(());
@@ -143,8 +153,8 @@ fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, u64)]) -> Outcome {
         }
         let size = number(slot, GL_VERTEX_ATTRIB_ARRAY_SIZE);
         let kind = number(slot, GL_VERTEX_ATTRIB_ARRAY_TYPE) as u32;
-        let stride = number(slot, GL_VERTEX_ATTRIB_ARRAY_STRIDE);
-        let pointer = call.parts.memory.translate(address).cast::<c_void>();
+        let stride = bounded(number(slot, GL_VERTEX_ATTRIB_ARRAY_STRIDE));
+        let pointer = place(&call.parts.memory, address);
         if is_es3 && number(slot, GL_VERTEX_ATTRIB_ARRAY_INTEGER) != 0 {
             // SAFETY: the type of glVertexAttribIPointer.
             let set = unsafe { driver.get::<AttribIPointer>(ATTRIB_I_POINTER) }?;
@@ -186,7 +196,7 @@ const FIXED: [Fixed; 7] = [
     fixed(COORDINATES_SLOT, [0x889A, 0x8088, 0x8089, 0x808A], function("glTexCoordPointer")),
 ];
 
-fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, u64)]) -> Outcome {
+fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcome {
     let units = call.parts.integer(GL_MAX_TEXTURE_UNITS);
     let active = call.parts.integer(GL_CLIENT_ACTIVE_TEXTURE);
     // SAFETY: the type of glClientActiveTexture.
@@ -215,13 +225,13 @@ fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, u64)]) -> Outcome {
     Ok(())
 }
 
-fn set_one(call: &Call<'_, '_>, array: &Fixed, address: u64) -> Outcome {
+fn set_one(call: &Call<'_, '_>, array: &Fixed, address: Option<u64>) -> Outcome {
     let parts = &*call.parts;
     if parts.integer(array.buffer) != 0 {
         return Ok(());
     }
     let (kind, stride) = (parts.integer(array.kind), parts.integer(array.stride) as i32);
-    let pointer = parts.memory.translate(address).cast::<c_void>();
+    let (stride, pointer) = (bounded(stride), place(&parts.memory, address));
     match array.size {
         0 => {
             // SAFETY: the type of glNormalPointer and glPointSizePointerOES.

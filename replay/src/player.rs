@@ -2,7 +2,7 @@
 //!
 //! All there is of a replay is one value, which the threads hand to each other: see `threads`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
@@ -114,6 +114,8 @@ pub struct Parts {
     pub threads: Threads,
     pub(crate) call_outputs: Vec<Output>,
     facts: HashMap<u32, Facts>,
+    /// Contexts in which an array in the program's memory was given a stride that is not bounded.
+    pub(crate) wide_arrays: HashSet<u32>,
 }
 
 /// What the driver said of one of its contexts.
@@ -164,6 +166,7 @@ pub fn replay<R: Read + Seek + Send>(
         threads: Threads::new(limits.threads),
         call_outputs: Vec::new(),
         facts: HashMap::new(),
+        wide_arrays: HashSet::new(),
     };
     let total = reader.footer().map_or(0, |footer| footer.totals.calls);
     let player = Player {
