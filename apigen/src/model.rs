@@ -33,6 +33,8 @@ pub struct Function {
     pub name: String,
     pub api: Api,
     pub origin: Origin,
+    /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
+    pub version: Option<(u8, u8)>,
     pub params: Vec<Param>,
     /// `None` for a command without a result.
     pub result: Option<Value>,

@@ -38,6 +38,8 @@ pub struct Command {
     /// The command this one is another name of; it need not be in the API.
     pub alias: Option<String>,
     pub origin: Origin,
+    /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
+    pub version: Option<(u8, u8)>,
 }
 
 #[derive(Clone, Debug)]
@@ -108,13 +110,15 @@ pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, E
     let document = Document::parse(xml).map_err(|source| Error::Xml { file, source })?;
     let root = document.root_element();
     let origins = origins(root, apis);
+    let versions = versions(root);
     let mut problems = Vec::new();
     let mut commands = BTreeMap::new();
     for node in elements(root, "commands").flat_map(|commands| elements(commands, "command")) {
         let Some(name) = proto_name(node) else { continue };
         let Some(origin) = origins.get(name) else { continue };
         match command(node, name, *origin) {
-            Some(command) => {
+            Some(mut command) => {
+                command.version = versions.get(name).copied();
                 commands.insert(name.to_owned(), command);
             }
             None => {
@@ -170,6 +174,24 @@ fn origins<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Origin> {
     origins
 }
 
+/// The version of OpenGL ES that first has each command of those from 2.0 on.
+fn versions<'a>(root: Node<'a, '_>) -> BTreeMap<&'a str, (u8, u8)> {
+    let mut versions = BTreeMap::new();
+    for feature in elements(root, "feature").filter(|it| it.attribute("api") == Some("gles2")) {
+        let number = feature.attribute("number").and_then(|number| number.split_once('.'));
+        let number = number.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        let Some(number) = number else { continue };
+        let requires = elements(feature, "require");
+        for command in requires.flat_map(|require| elements(require, "command")) {
+            if let Some(name) = command.attribute("name") {
+                let first = versions.entry(name).or_insert(number);
+                *first = number.min(*first);
+            }
+        }
+    }
+    versions
+}
+
 /// From a name such as `GL_OES_mapbuffer`.
 fn extension_origin(extension: &str) -> Origin {
     let mut words = extension.split('_');
@@ -190,6 +212,7 @@ fn command(node: Node<'_, '_>, name: &str, origin: Origin) -> Option<Command> {
         params,
         alias: elements(node, "alias").next().and_then(|alias| owned(alias, "name")),
         origin,
+        version: None,
     })
 }
 
@@ -373,6 +396,7 @@ mod tests {
         let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
         let command = &registry.commands["glGetThing"];
         assert_eq!(command.origin, Origin::Es3);
+        assert_eq!(command.version, Some((3, 0)));
         assert_eq!(command.result, CType { base: "GLubyte".to_owned(), pointers: vec![true] });
         assert_eq!(command.alias.as_deref(), Some("glThing"));
         let params: Vec<_> = command.params.iter().map(|param| param.name.as_str()).collect();

@@ -129,6 +129,7 @@ impl Resolver<'_> {
             name: command.name.clone(),
             api: api_of(&command.name),
             origin: command.origin,
+            version: command.version,
             params,
             result: self.result(command)?,
             fixed_len: end,

@@ -527,7 +527,7 @@ impl Parts {
 }
 
 /// Major and minor number of `OpenGL ES 3.2 …` or `OpenGL ES-CM 1.1 …`.
-fn version_of(text: &str) -> Option<(u32, u32)> {
+pub(crate) fn version_of(text: &str) -> Option<(u32, u32)> {
     let numbers = text.strip_prefix("OpenGL ES")?.split(' ').nth(1)?;
     let (major, minor) = numbers.split_once('.')?;
     let minor: String = minor.chars().take_while(char::is_ascii_digit).collect();

@@ -13,6 +13,7 @@ use gapii_protocol::trace::{Command, TraceReader};
 use crate::call::bits;
 use crate::driver::Driver;
 use crate::egl;
+use crate::generated::versions::VERSIONS;
 
 /// Most objects of each sort that are looked at.
 const OBJECTS_MAX: usize = 1 << 16;
@@ -62,6 +63,8 @@ pub struct ContextFacts {
     pub config: u64,
     /// What its driver said of it.
     pub limits: Option<ContextLimits>,
+    /// The latest version that a command takes which it had, and that command.
+    pub takes: Option<((u16, u16), &'static str)>,
 }
 
 /// A configuration of the trace.
@@ -180,6 +183,10 @@ struct Surveyor {
     survey: Survey,
     /// What to look for in commands, by function id.
     looks: Vec<Option<Look>>,
+    /// By function id: which entry of the table of versions, for those that are later than 2.0.
+    later: Vec<Option<usize>>,
+    /// The context that was found last.
+    last: Option<((u32, u64), usize)>,
     contexts: HashMap<(u32, u64), usize>,
     surfaces: HashMap<(u32, u64), usize>,
     currents: HashMap<u32, Current>,
@@ -260,16 +267,22 @@ impl Surveyor {
         let id = usize::from(command.id);
         if self.looks.len() <= id {
             self.looks.resize(id + 1, None);
+            self.later.resize(id + 1, None);
         }
         let look = match self.looks[id] {
             Some(look) => look,
             None => {
-                self.survey.functions.insert(command.name().to_owned());
+                let name = command.name();
+                self.survey.functions.insert(name.to_owned());
+                self.later[id] = VERSIONS.binary_search_by_key(&name, |(name, _)| name).ok();
                 *self.looks[id].insert(Look::of(command.name()))
             }
         };
         if command.limits.is_some() && self.learned != Some((command.process, command.context)) {
             self.learn_limits(command);
+        }
+        if let Some(later) = self.later[id] {
+            self.take_version(command, later);
         }
         if look != Look::Nothing && command.seq.is_some() && command.enter_payload().is_some() {
             self.look_closer(command, look);
@@ -327,6 +340,25 @@ impl Surveyor {
                     self.attribute(command, 2);
                 }
             }
+        }
+    }
+
+    /// A command is of a later version: its context's driver must have that, if it had it.
+    fn take_version(&mut self, command: &Command<'_>, later: usize) {
+        let key = (command.process, command.context);
+        let at = match self.last.filter(|(last, _)| *last == key) {
+            Some((_, at)) => at,
+            None => {
+                let Some(&at) = self.contexts.get(&key) else { return };
+                self.last = Some((key, at));
+                at
+            }
+        };
+        let (name, version) = VERSIONS[later];
+        let had = command.limits.is_some_and(|limits| limits.version >= version);
+        let facts = &mut self.survey.contexts[at];
+        if had && facts.takes.is_none_or(|(known, _)| known < version) {
+            facts.takes = Some((version, name));
         }
     }
 
@@ -421,7 +453,9 @@ impl Surveyor {
             process,
             config,
             limits: None,
+            takes: None,
         });
+        self.last = None;
         self.survey.context_at.insert(seq, at);
         self.contexts.insert((process, handle), at);
         let group = self.groups.get(&(process, share)).copied();

@@ -281,6 +281,8 @@ pub struct Command {
     /// `egl`, `gles`.
     pub api: String,
     pub origin: Origin,
+    /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
+    pub version: Option<(u8, u8)>,
     pub docs: Vec<String>,
     /// The command whose description this is: itself, the one it shares a body with, or the one it
     /// is an alias of; `None` if nothing describes it.

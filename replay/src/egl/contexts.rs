@@ -1,5 +1,7 @@
 //! Contexts and who shares with whom.
 
+use std::collections::BTreeMap;
+
 use crate::call::{Call, Outcome, Skip};
 use crate::survey::Survey;
 
@@ -29,6 +31,9 @@ const KNOWN: [i32; 8] = [
     EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
     EGL_CONTEXT_FLAGS_KHR,
 ];
+
+/// Most sorts of contexts that are tried beforehand.
+const TRIED_MAX: usize = 256;
 
 /// eglCreateContext.
 pub fn create(call: &mut Call<'_, '_>) -> Outcome {
@@ -89,22 +94,46 @@ fn make(
 
 /// What contexts of the trace this driver can't make, in a sentence.
 pub fn missing(real: &Real, survey: &Survey, configs: &Configs) -> Option<String> {
-    let mut tried = std::collections::BTreeSet::new();
+    let mut tried = BTreeMap::new();
     for facts in survey.contexts.iter().filter(|facts| !facts.is_desktop) {
         let config = real_config(real, configs, (facts.process, facts.config));
-        if !tried.insert((config, facts.version)) || tried.len() > 256 {
+        let key = (config, facts.version);
+        if tried.len() >= TRIED_MAX && !tried.contains_key(&key) {
             continue;
         }
-        let attributes = [
-            (i64::from(EGL_CONTEXT_MAJOR_VERSION), facts.version.0),
-            (i64::from(EGL_CONTEXT_MINOR_VERSION), facts.version.1),
-        ];
-        match make(real, config, 0, &only(&attributes, &KNOWN)) {
-            Ok(made) => real.destroy_context(made),
-            Err(why) => return Some(why.to_string()),
+        let tried = tried.entry(key).or_insert_with(|| try_version(real, config, facts.version));
+        match (tried, facts.takes) {
+            (Err(why), _) => return Some(why.clone()),
+            (Ok(Some((major, minor))), Some((takes, name))) if (*major, *minor) < takes => {
+                return Some(format!(
+                    "the trace calls {name}, which takes OpenGL ES {}.{}; the driver has {major}.{minor}",
+                    takes.0, takes.1
+                ));
+            }
+            _ => {}
         }
     }
     None
+}
+
+/// The version that the driver gives who asks for `version`, if it says so.
+fn try_version(
+    real: &Real,
+    config: Handle,
+    version: (i64, i64),
+) -> Result<Option<(u16, u16)>, String> {
+    let attributes = [
+        (i64::from(EGL_CONTEXT_MAJOR_VERSION), version.0),
+        (i64::from(EGL_CONTEXT_MINOR_VERSION), version.1),
+    ];
+    let made = make(real, config, 0, &only(&attributes, &KNOWN)).map_err(|why| why.to_string())?;
+    let mut given = None;
+    if real.has_extension("EGL_KHR_surfaceless_context") && real.make_current(0, 0, made) {
+        given = real.client_version();
+        real.make_current(0, 0, 0);
+    }
+    real.destroy_context(made);
+    Ok(given)
 }
 
 /// eglDestroyContext: the driver keeps it while it is current.

@@ -3,6 +3,7 @@
 //! Handles are numbers that the driver gave out; nothing here takes one from a trace.
 
 use crate::driver::{Driver, function};
+use crate::player::version_of;
 
 /// A handle of the driver; 0 is none.
 pub type Handle = usize;
@@ -23,6 +24,7 @@ pub const EGL_BIND_TO_TEXTURE_RGB: i32 = 0x3039;
 pub const EGL_BIND_TO_TEXTURE_RGBA: i32 = 0x303A;
 pub const EGL_RENDERABLE_TYPE: i32 = 0x3040;
 pub const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = 0x3339;
+const GL_VERSION: u32 = 0x1F02;
 const EGL_EXTENSIONS: i32 = 0x3055;
 pub const EGL_HEIGHT: i32 = 0x3056;
 pub const EGL_WIDTH: i32 = 0x3057;
@@ -76,6 +78,7 @@ functions! {
     get_configs = "eglGetConfigs" fn(Handle, *mut Handle, i32, *mut i32) -> u32;
     get_display = "eglGetDisplay" fn(usize) -> Handle;
     get_error = "eglGetError" fn() -> i32;
+    get_string = "glGetString" fn(u32) -> *const core::ffi::c_char;
     get_platform_display = "eglGetPlatformDisplay" fn(u32, usize, *const isize) -> Handle;
     get_platform_display_ext = "eglGetPlatformDisplayEXT" fn(u32, usize, *const i32) -> Handle;
     initialize = "eglInitialize" fn(Handle, *mut i32, *mut i32) -> u32;
@@ -182,12 +185,16 @@ impl Real {
     fn text(&self, name: i32) -> String {
         let Some(query) = self.functions.query_string else { return String::new() };
         // SAFETY: the function's own signature, with a display of the driver or none.
-        let text = unsafe { query(self.display, name) };
-        if text.is_null() {
-            return String::new();
-        }
-        // SAFETY: not null; drivers give text that ends with zero and stays.
-        unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
+        owned(unsafe { query(self.display, name) })
+    }
+
+    /// The version of OpenGL ES that the thread's context is of.
+    pub fn client_version(&self) -> Option<(u16, u16)> {
+        let get = self.functions.get_string?;
+        // SAFETY: the function's own signature, with a name that every version has.
+        let text = owned(unsafe { get(GL_VERSION) });
+        let (major, minor) = version_of(&text)?;
+        Some((u16::try_from(major).ok()?, u16::try_from(minor).ok()?))
     }
 
     pub fn has_extension(&self, name: &str) -> bool {
@@ -367,6 +374,15 @@ impl Real {
         let at = usize::try_from(error - 0x3000).ok();
         at.and_then(|at| NAMES.get(at)).map_or_else(|| format!("{error:#x}"), |&it| it.to_owned())
     }
+}
+
+/// A text of the driver.
+fn owned(text: *const core::ffi::c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null; drivers give text that ends with zero and stays.
+    unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 /// A list with its end.

@@ -7,3 +7,4 @@ pub mod gl_shared_extensions;
 pub mod gl_vendor_extensions;
 pub mod ids;
 pub mod table;
+pub mod versions;

@@ -42,7 +42,11 @@ const PRELUDE: &str = "\
 /// The files of `replay/src/generated`, unformatted.
 pub fn emit(model: &Model, program: &Program) -> BTreeMap<&'static str, String> {
     let commands: Vec<_> = model.functions.iter().zip(&program.commands).collect();
-    let mut files = BTreeMap::from([("ids.rs", ids::emit(model)), ("table.rs", table(&commands))]);
+    let mut files = BTreeMap::from([
+        ("ids.rs", ids::emit(model)),
+        ("table.rs", table(&commands)),
+        ("versions.rs", versions(model)),
+    ]);
     for (origin, module) in MODULES {
         let here = commands.iter().filter(|(function, _)| function.origin == origin);
         let plays = here.filter_map(|(function, command)| play(function, command, program));
@@ -98,6 +102,22 @@ fn table(commands: &[(&Function, &typed::Command)]) -> String {
         entries.join("\n")
     );
     file(&prelude, &[table])
+}
+
+/// Which commands take a version beyond 2.0.
+fn versions(model: &Model) -> String {
+    let later = model.functions.iter().filter_map(|function| {
+        let (major, minor) = function.version.filter(|version| *version > (2, 0))?;
+        Some(format!("(\"{}\", ({major}, {minor})),", function.name))
+    });
+    let later: Vec<String> = later.collect();
+    let table = format!(
+        "/// Versions of OpenGL ES that first have a command, where they are beyond 2.0; by name.\n\
+         pub static VERSIONS: [(&str, (u16, u16)); {}] = [{}];",
+        later.len(),
+        later.join("\n")
+    );
+    file("", &[table])
 }
 
 /// The function that plays a command; `None` if it is not generated.

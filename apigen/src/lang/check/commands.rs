@@ -143,6 +143,7 @@ impl<'a> Checker<'a> {
             name: command.name.clone(),
             api: api.to_owned(),
             origin: command.origin,
+            version: command.version,
             docs: described.map_or_else(Vec::new, |described| described.item.docs.clone()),
             described_by: by.map(|by| by.name.clone()),
             params: self.params(command, slots),
