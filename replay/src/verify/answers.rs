@@ -6,7 +6,7 @@ use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Repr, Type};
 use gapii_state::Context;
 
-use super::{Replayed, Rows, Verdict, Why};
+use super::{Pixels, Replayed, Verdict, Why};
 use crate::call::bits;
 use crate::names::Kind;
 
@@ -62,14 +62,18 @@ pub(super) fn reads_pixels(function: &str) -> bool {
     function.starts_with("glReadPixels") || function.starts_with("glReadnPixels")
 }
 
-/// How a read-back has its rows in memory.
-pub(super) fn pixel_rows(command: &Command<'_>, context: Option<&Context>) -> Option<Rows> {
-    let context = context.filter(|_| reads_pixels(command.name()))?;
+/// How a read-back has its pixels in memory.
+pub(super) fn pixels(command: &Command<'_>, replayed: &dyn Replayed) -> Option<Pixels> {
+    let context = replayed.context().filter(|_| reads_pixels(command.name()))?;
     let argument = |index: usize| command.args().nth(index).map_or(0, |arg| bits(arg.value));
     let (width, format, ty) = (argument(2) as i32, argument(4) as u32, argument(5) as u32);
     let (row, stride) = gapii_state::gles::packed_rows(context, width, format, ty)?;
     let (row, stride) = (usize::try_from(row).ok()?, usize::try_from(stride).ok()?);
-    (row > 0).then_some(Rows { row, stride })
+    let texel = row.checked_div(usize::try_from(width).ok()?).filter(|texel| *texel > 0)?;
+    let (x, y) = (i64::from(argument(0) as i32), i64::from(argument(1) as i32));
+    let size = replayed.read_size();
+    let size = size.map(|(width, height)| (i64::from(width), i64::from(height)));
+    Some(Pixels { x, y, texel, row, stride, size })
 }
 
 /// Up to eight bytes, little endian.

@@ -52,10 +52,12 @@ pub(super) struct Place {
     part: String,
 }
 
-/// An output that the driver did not write.
-struct Unwritten {
+/// A difference that is none if the command had failed in the recording.
+struct Doubt {
     difference: Difference,
-    is_pixels: bool,
+    why: Why,
+    /// It is one if the program never asks.
+    is_grave: bool,
 }
 
 #[derive(Default)]
@@ -64,7 +66,7 @@ pub(super) struct Differences {
     /// Whether the driver is that of the recording, once its strings were compared.
     is_same_driver: Option<bool>,
     of_driver: Vec<Difference>,
-    unwritten: BTreeMap<(u32, u64), Vec<Unwritten>>,
+    doubts: BTreeMap<(u32, u64), Vec<Doubt>>,
     waiting: usize,
 }
 
@@ -116,8 +118,7 @@ impl Differences {
         self.of_driver.push(place.difference(expected, seen));
     }
 
-    /// The driver wrote nothing where something was recorded. Whether the command failed in the
-    /// recording too shows when the program asks for errors.
+    /// The driver wrote nothing where something was recorded.
     pub(super) fn unwritten(
         &mut self,
         context: (u32, u64),
@@ -126,22 +127,37 @@ impl Differences {
         is_pixels: bool,
     ) {
         let difference = place.difference(expected, "nothing was written".to_owned());
-        if self.waiting >= WAITING {
-            return self.list(difference);
-        }
-        self.waiting += 1;
-        self.unwritten.entry(context).or_default().push(Unwritten { difference, is_pixels });
+        let why = Why::NothingWritten;
+        self.doubt(context, Doubt { difference, why, is_grave: is_pixels });
     }
 
-    /// The program asked its context for errors, and in the recording there was one or none.
-    pub(super) fn error_asked(&mut self, context: (u32, u64), was_one: bool) {
-        for Unwritten { difference, .. } in self.unwritten.remove(&context).unwrap_or_default() {
+    /// A command was not played.
+    pub(super) fn skipped(&mut self, context: (u32, u64), place: Place, seen: String) {
+        let difference = place.difference("played".to_owned(), seen);
+        self.doubt(context, Doubt { difference, why: Why::NotPlayed, is_grave: true });
+    }
+
+    fn doubt(&mut self, context: (u32, u64), doubt: Doubt) {
+        if self.waiting >= WAITING {
+            return self.list(doubt.difference);
+        }
+        self.waiting += 1;
+        self.doubts.entry(context).or_default().push(doubt);
+    }
+
+    /// The program asked its context for errors, and in the recording there was one or none. Whether
+    /// commands that were not played are among those that it may be of.
+    pub(super) fn error_asked(&mut self, context: (u32, u64), was_one: bool) -> bool {
+        let mut is_of_skipped = false;
+        for Doubt { difference, why, .. } in self.doubts.remove(&context).unwrap_or_default() {
             self.waiting -= 1;
+            is_of_skipped |= why == Why::NotPlayed;
             match was_one {
-                true => self.tolerated(Why::NothingWritten),
+                true => self.tolerated(why),
                 false => self.list(difference),
             }
         }
+        is_of_skipped
     }
 
     pub(super) fn finish(mut self) -> Verified {
@@ -151,10 +167,10 @@ impl Differences {
                 _ => self.tolerated(Why::AnotherDriver),
             }
         }
-        for unwritten in std::mem::take(&mut self.unwritten).into_values().flatten() {
-            match unwritten.is_pixels {
-                true => self.list(unwritten.difference),
-                false => self.tolerated(Why::NothingWritten),
+        for doubt in std::mem::take(&mut self.doubts).into_values().flatten() {
+            match doubt.is_grave {
+                true => self.list(doubt.difference),
+                false => self.tolerated(doubt.why),
             }
         }
         let mut found = self.so_far;
@@ -228,6 +244,22 @@ mod tests {
         assert_eq!(asked(one, false), (0, 0, 2));
         // Nobody asked: pixels are doubted.
         assert_eq!(asked(two, true), (0, 1, 1));
+    }
+
+    #[test]
+    fn command_that_was_not_played_is_excused_by_a_recorded_error_alone() {
+        let skipped = |was_one: Option<bool>| {
+            found(|found| {
+                found.skipped((0, 1), place(), "not played".to_owned());
+                if let Some(was_one) = was_one {
+                    assert!(found.error_asked((0, 1), was_one));
+                    assert!(!found.error_asked((0, 1), was_one));
+                }
+            })
+        };
+        assert_eq!(skipped(Some(true)), (0, 1, 0));
+        assert_eq!(skipped(Some(false)), (0, 0, 1));
+        assert_eq!(skipped(None), (0, 0, 1));
     }
 
     #[test]

@@ -8,8 +8,6 @@ mod differences;
 mod played;
 mod policy;
 
-use std::borrow::Cow;
-
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Kind as Meaning, Observed, Param, Type};
 use gapii_protocol::trace::value::{Observation, Range, Value};
@@ -43,6 +41,8 @@ pub trait Replayed {
     fn name(&self, kind: Kind, recorded: u32) -> Option<u32>;
     /// The text that the result points at.
     fn text(&self) -> Option<Vec<u8>>;
+    /// Width and height of what pixels are read from, where that is a surface.
+    fn read_size(&self) -> Option<(u32, u32)>;
     /// The state of the thread's current context.
     fn context(&self) -> Option<&gapii_state::Context>;
 }
@@ -88,12 +88,12 @@ impl Verifier {
         }
     }
 
-    /// A command that was not played: what it answered in the recording has no counterpart.
+    /// A command that was not played: right if it had failed in the recording, too.
     pub fn skipped(&mut self, command: &Command<'_>, why: &Skip) {
-        let has_answer = command.leave_payload().is_some_and(|leave| !leave.is_empty());
-        if let Some(found) = self.found.as_mut().filter(|_| has_answer) {
-            let expected = "an answer".to_owned();
-            found.differs(Place::of(command, "all"), expected, format!("not played: {why}"));
+        if let Some(found) =
+            self.found.as_mut().filter(|_| command.seq.is_some() && !command.in_flight)
+        {
+            found.skipped(key_of(command), Place::of(command, "all"), format!("not played: {why}"));
         }
     }
 
@@ -127,6 +127,11 @@ impl Comparison<'_, '_> {
         let Some(function) = command.function else { return };
         let asked = asked_value(command);
         let is_gl = function.name.starts_with("gl");
+        let is_void = function.result.is_void();
+        if !is_gl && !is_void && result.is_none() {
+            // It only asks, and was not played.
+            return;
+        }
         match (command.result(), result) {
             (Some(recorded), Some(result)) => self.result(asked, recorded, result),
             (Some(_), None) if is_gl => {
@@ -159,7 +164,11 @@ impl Comparison<'_, '_> {
         let Some(function) = command.function else { return };
         let rule = rule(&function.name, "result", asked);
         if function.name == "glGetError" {
-            self.found.error_asked(key_of(command), bits(recorded) != GL_NO_ERROR);
+            let was_one = bits(recorded) != GL_NO_ERROR;
+            let stands_for_skipped = self.found.error_asked(key_of(command), was_one);
+            if was_one && stands_for_skipped && result == GL_NO_ERROR {
+                return self.found.tolerated(Why::NotPlayed);
+            }
         }
         let answer = Answer { part: "result", element: Some(function.result) };
         if function.result.kind == Meaning::String {
@@ -203,11 +212,11 @@ impl Comparison<'_, '_> {
         let part = param.map_or("mapped memory", |param| &*param.name);
         let rule = param.map_or(Rule::Exact, |param| rule_of(&function.name, param, asked));
         let answer = Answer { part, element: param.and_then(|param| param.element) };
-        match answers::pixel_rows(command, replayed.context()).filter(|_| param.is_some()) {
+        match answers::pixels(command, replayed).filter(|_| param.is_some()) {
             None => self.answer(answer, rule, &recorded, here),
-            Some(rows) => {
-                let here = here.map(|here| rows.without_gaps(here, recorded.len()));
-                let there = rows.without_gaps(&recorded, recorded.len());
+            Some(pixels) => {
+                let here = here.map(|here| pixels.written(here, recorded.len()));
+                let there = pixels.written(&recorded, recorded.len());
                 self.answer(answer, Rule::Exact, &there, here.as_deref());
             }
         }
@@ -330,20 +339,47 @@ fn frame_text(frame: FramePixels) -> String {
     format!("{} x {} pixels, {hash}", frame.width, frame.height)
 }
 
-/// Rows of pixels, and what is between them.
-struct Rows {
+/// A rectangle of pixels in memory.
+struct Pixels {
+    /// Of the first pixel.
+    x: i64,
+    y: i64,
+    texel: usize,
     row: usize,
     stride: usize,
+    /// Of what is read from, where it is known.
+    size: Option<(i64, i64)>,
 }
 
-impl Rows {
-    /// The first `len` bytes of memory that begins with a row.
-    fn without_gaps<'a>(&self, bytes: &'a [u8], len: usize) -> Cow<'a, [u8]> {
+impl Pixels {
+    /// What the driver has to write of the first `len` bytes of memory that begins with a row: not
+    /// what is between rows, nor what would be outside of the framebuffer.
+    fn written(&self, bytes: &[u8], len: usize) -> Vec<u8> {
         let bytes = &bytes[..len.min(bytes.len())];
-        if self.row >= self.stride {
-            return Cow::Borrowed(bytes);
+        let mut written = Vec::with_capacity(bytes.len());
+        for (y, row) in (self.y..).zip(bytes.chunks(self.stride)) {
+            let texels = row[..self.row.min(row.len())].chunks(self.texel);
+            for (x, texel) in (self.x..).zip(texels) {
+                let ends_before = self.size.is_none_or(|(width, height)| x < width && y < height);
+                if x >= 0 && y >= 0 && ends_before {
+                    written.extend_from_slice(texel);
+                }
+            }
         }
-        let rows = bytes.chunks(self.stride).flat_map(|row| &row[..self.row.min(row.len())]);
-        Cow::Owned(rows.copied().collect())
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pixels_between_rows_and_outside_of_the_framebuffer_do_not_count() {
+        let pixels = |x, y, size| Pixels { x, y, texel: 1, row: 3, stride: 4, size };
+        let bytes: Vec<u8> = (0..11).collect();
+        assert_eq!(pixels(0, 0, None).written(&bytes, 11), [0, 1, 2, 4, 5, 6, 8, 9, 10]);
+        assert_eq!(pixels(-1, -1, None).written(&bytes, 11), [5, 6, 9, 10]);
+        assert_eq!(pixels(0, 0, Some((1, 2))).written(&bytes, 11), [0, 4]);
     }
 }

@@ -45,6 +45,11 @@ impl Replayed for Played<'_, '_, '_> {
         Some(unsafe { CStr::from_ptr(text as usize as *const c_char) }.to_bytes().to_vec())
     }
 
+    fn read_size(&self) -> Option<(u32, u32)> {
+        let is_surface = self.context()?.read_framebuffer.is_none();
+        self.0.parts.egl.drawn_size(self.0.command.thread).filter(|_| is_surface)
+    }
+
     fn context(&self) -> Option<&gapii_state::Context> {
         self.0.parts.follower.thread(self.0.command.thread)?.context.as_deref()
     }

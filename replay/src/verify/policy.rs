@@ -49,6 +49,10 @@ pub enum Why {
     /// The command failed, as it had in the recording, and what was recorded is what the program
     /// had in that memory.
     NothingWritten,
+    /// The command failed in the recording, and replay does not call the driver with such arguments.
+    NotPlayed,
+    /// Callbacks are code of the program, which is not there.
+    Callback,
 }
 
 impl Why {
@@ -60,6 +64,8 @@ impl Why {
             Self::Counter => "counted as drivers like",
             Self::WindowFormat => "a window's format, and a pbuffer's",
             Self::NothingWritten => "nothing was written, the command failed",
+            Self::NotPlayed => "not played, the command had failed",
+            Self::Callback => "a callback of the program",
         }
     }
 }
@@ -150,6 +156,7 @@ const LINES: &[Line] = &[
 
     // Addresses.
     ("glGetBufferPointerv*", ANY, Presence),
+    ("glGetPointerv*", "GL_DEBUG_CALLBACK_*", Varies(Why::Callback)),
     ("glGetPointerv*", ANY, Presence),
     ("glGetVertexAttribPointerv", ANY, Presence),
 
