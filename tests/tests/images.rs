@@ -5,10 +5,13 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
+use gapii_tests::display::Display;
 use gapii_tests::gapii::{Recording, Session, Trace};
 use gapii_tests::loading::offscreen;
-use gapii_tests::process::run;
+use gapii_tests::process::{LIMIT, Running, require, run};
 use gapii_tests::programs::{app, program};
+use gapii_tests::wait::until;
+use rustix::process::Signal;
 
 /// Size, colour type and samples of a PNG, rows from the top.
 fn decoded(path: &Path) -> (u32, u32, png::ColorType, Vec<u8>) {
@@ -114,6 +117,33 @@ fn file_that_cannot_be_written_ends_it_with_a_sentence_and_leaves_nothing() {
     assert_eq!(finished.shell_status(), 3, "{finished}");
     assert!(finished.stderr.contains("can't write"), "{finished}");
     assert_eq!(files(&folder), [""; 0]);
+}
+
+#[test]
+fn interrupted_replay_leaves_whole_pictures() {
+    require("es2gears_x11");
+    let session = Session::new();
+    let display = Display::start();
+    let mut gears = Process::new("es2gears_x11");
+    display.use_in(&mut gears);
+    let recording = session.record(&["--frames", "800", "--quit"], &gears);
+    let folder = session.path("half");
+    fs::create_dir(&folder).expect("a folder");
+    let text = folder.to_str().expect("a plain name");
+    let running =
+        Running::start(&mut played(&session, "replay", &recording.trace, &["--images", text]));
+    let has_begun = || files(&folder).iter().any(|name| name.ends_with(".png")).then_some(());
+    until("the first picture", LIMIT, has_begun);
+    running.signal(Signal::INT);
+    let finished = running.finish(LIMIT);
+    assert_eq!(finished.shell_status(), 1, "{finished}");
+    assert!(finished.stderr.contains("as asked"), "{finished}");
+    let written = files(&folder);
+    assert!(written.len() < 800, "it was not interrupted");
+    for (number, name) in written.iter().enumerate() {
+        assert_eq!(*name, format!("frame-{number:06}.png"));
+        assert_eq!(rgba(&folder.join(name)).0, 300);
+    }
 }
 
 #[test]

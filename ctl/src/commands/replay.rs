@@ -89,6 +89,11 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         true => text::print_json(&report)?,
         false => text::print(|out| write!(out, "{}", describe(&report)))?,
     }
+    if args.images.is_some() && args.at.is_none() && report.frames == 0 {
+        text::say(
+            &"no pictures: the program never swapped; --at SEQ shows what a command has drawn",
+        );
+    }
     judge(&report)?;
     trace_file::judge_tail(path, reader.tail())?;
     Ok(0)

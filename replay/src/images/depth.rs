@@ -122,11 +122,11 @@ fn copied(
     Ok((!gl.clear_errors()).then_some(texture))
 }
 
+/// Size and samples, or why there are none.
+type Taken = Result<([u32; 2], Vec<u8>), Skip>;
+
 /// What of the framebuffer is asked for: `depth` and `stencil` by name, with their samples.
-pub fn take(
-    driver: &Driver,
-    wanted: &[(&'static str, Values)],
-) -> Vec<(&'static str, Result<([u32; 2], Vec<u8>), Skip>)> {
+pub fn take(driver: &Driver, wanted: &[(&'static str, Values)]) -> Vec<(&'static str, Taken)> {
     let copies: Vec<_> = wanted
         .iter()
         .map(|(name, values)| {

@@ -51,8 +51,11 @@ pub struct Attached {
     pub internal_format: i32,
 }
 
+/// A picture, or why there is none.
+type Taken = Result<Picture, Skip>;
+
 /// The colour attachments by their numbers, or why one can't be had.
-pub fn colors(gl: &Gl<'_>) -> Result<Vec<(u32, Result<Picture, Skip>)>, Skip> {
+pub fn colors(gl: &Gl<'_>) -> Result<Vec<(u32, Taken)>, Skip> {
     gl.clear_errors();
     let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
     let is_es3 = gl.version() >= (3, 0);

@@ -49,6 +49,7 @@ macro_rules! functions {
         /// # Safety
         ///
         /// Pointers lead to as much memory as the function reads or writes.
+        #[allow(clippy::too_many_arguments, reason = "as many as the function has")]
         pub unsafe fn $name(&self, $($param: $ty),*) -> Result<functions!(@result $($result)?), Skip> {
             const FUNCTION: u16 = function($function);
             type Signature = unsafe extern "C" fn($($ty),*) $(-> $result)?;
