@@ -185,15 +185,18 @@ impl Real {
     fn text(&self, name: i32) -> String {
         let Some(query) = self.functions.query_string else { return String::new() };
         // SAFETY: the function's own signature, with a display of the driver or none.
-        owned(unsafe { query(self.display, name) })
+        let text = unsafe { query(self.display, name) };
+        // SAFETY: null, or a text of the driver.
+        unsafe { owned(text) }
     }
 
     /// The version of OpenGL ES that the thread's context is of.
     pub fn client_version(&self) -> Option<(u16, u16)> {
         let get = self.functions.get_string?;
         // SAFETY: the function's own signature, with a name that every version has.
-        let text = owned(unsafe { get(GL_VERSION) });
-        let (major, minor) = version_of(&text)?;
+        let text = unsafe { get(GL_VERSION) };
+        // SAFETY: null, or a text of the driver.
+        let (major, minor) = version_of(&unsafe { owned(text) })?;
         Some((u16::try_from(major).ok()?, u16::try_from(minor).ok()?))
     }
 
@@ -377,11 +380,14 @@ impl Real {
 }
 
 /// A text of the driver.
-fn owned(text: *const core::ffi::c_char) -> String {
+///
+/// # Safety
+/// Null, or it ends with zero and stays.
+unsafe fn owned(text: *const core::ffi::c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: not null; drivers give text that ends with zero and stays.
+    // SAFETY: not null; ends with zero by the caller's duty.
     unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 

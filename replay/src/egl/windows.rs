@@ -234,7 +234,7 @@ impl Windows {
             return None;
         }
         // SAFETY: not null: at least one, which is ours until it is freed.
-        let (visual, depth) = unsafe { ((*found).visual, (*found).depth) };
+        let &VisualInfo { visual, depth, .. } = unsafe { &*found };
         // SAFETY: Xlib gave it, and nobody looks at it any more.
         unsafe { (self.xlib.free)(found.cast()) };
         (count > 0).then_some((visual, depth))
