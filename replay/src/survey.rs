@@ -94,6 +94,8 @@ pub struct SurfaceFacts {
     /// What was set as viewport first, while nothing better is known.
     viewport: Option<(u32, u32)>,
     swaps: u64,
+    /// A viewport was less than all of it.
+    has_parts: bool,
 }
 
 impl SurfaceFacts {
@@ -102,6 +104,26 @@ impl SurfaceFacts {
         let later = self.sizes.partition_point(|(from, _)| *from <= swaps);
         let known = self.sizes.get(later.saturating_sub(1)).map(|(_, size)| *size);
         known.or(self.viewport)
+    }
+
+    /// Programs tell that their window has another size by setting that as viewport. One that also
+    /// sets parts of its window may have set a part: for that its surface is never made smaller.
+    fn see_viewport(&mut self, viewport: [i32; 4]) {
+        let [x, y, width, height] = viewport.map(|number| u32::try_from(number).unwrap_or(0));
+        let end = (x.saturating_add(width), y.saturating_add(height));
+        if width == 0 || height == 0 {
+            return;
+        }
+        let known = self.size(self.swaps);
+        self.viewport.get_or_insert(end);
+        let Some(known) = known.filter(|known| self.is_native && *known != end) else { return };
+        if x != 0 || y != 0 || self.swaps == 0 {
+            self.has_parts = true;
+        } else if self.has_parts {
+            self.learn((known.0.max(width), known.1.max(height)));
+        } else {
+            self.learn((width, height));
+        }
     }
 
     fn learn(&mut self, size: (u32, u32)) {
@@ -548,14 +570,8 @@ impl Surveyor {
             return;
         }
         let Some(surface) = current.draw.map(|at| &mut self.survey.surfaces[at]) else { return };
-        if surface.viewport.is_some() {
-            return;
-        }
-        let side = |at: usize| u32::try_from(arg(command, at) as i32).unwrap_or(0);
-        let size = (side(0).saturating_add(side(2)), side(1).saturating_add(side(3)));
-        if size.0 > 0 && size.1 > 0 {
-            surface.viewport = Some(size);
-        }
+        let number = |at: usize| arg(command, at) as i32;
+        surface.see_viewport([number(0), number(1), number(2), number(3)]);
     }
 
     /// A program, told apart from those of other share groups.
@@ -625,6 +641,28 @@ mod tests {
         for (swaps, size) in [(0, (300, 200)), (3, (300, 200)), (4, (310, 220)), (9, (310, 220))] {
             assert_eq!(facts.size(swaps), Some(size), "{swaps} swaps");
         }
+    }
+
+    /// What viewports after so many swaps make of a window of 300 by 200.
+    fn check_viewports(viewports: &[(u64, [i32; 4])], expected: (u32, u32)) {
+        let mut facts = SurfaceFacts { is_native: true, ..SurfaceFacts::default() };
+        facts.learn((300, 200));
+        for (swaps, viewport) in viewports {
+            facts.swaps = *swaps;
+            facts.see_viewport(*viewport);
+        }
+        assert_eq!(facts.size(9), Some(expected), "{viewports:?}");
+    }
+
+    #[test]
+    fn window_gets_the_size_of_the_viewports_unless_they_are_parts_of_it() {
+        let all = [0, 0, 300, 200];
+        check_viewports(&[(0, all), (1, all)], (300, 200));
+        check_viewports(&[(0, all), (1, [0, 0, 120, 333])], (120, 333));
+        check_viewports(&[(0, [0, 0, 150, 200]), (1, [0, 0, 120, 333])], (300, 333));
+        check_viewports(&[(0, all), (1, [150, 0, 300, 200]), (2, [0, 0, 9, 9])], (300, 200));
+        check_viewports(&[(0, [0, 0, 1000, 1000]), (1, all)], (300, 200));
+        check_viewports(&[(0, all), (1, [0, 0, 0, 7]), (2, [-5, -5, 0, 0])], (300, 200));
     }
 
     #[test]

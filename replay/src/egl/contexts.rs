@@ -17,6 +17,7 @@ const EGL_CONTEXT_OPENGL_ROBUST_ACCESS: i32 = 0x31B2;
 const EGL_CONTEXT_OPENGL_ROBUST_ACCESS_EXT: i32 = 0x30BF;
 const EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY: i32 = 0x31BD;
 const EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT: i32 = 0x3138;
+const EGL_CONTEXT_OPENGL_NO_ERROR_KHR: i32 = 0x31B3;
 const EGL_CONTEXT_FLAGS_KHR: i32 = 0x30FC;
 
 /// Attributes that the driver is told. That errors need not be found is not among them: a trace's
@@ -44,7 +45,10 @@ pub fn create(call: &mut Call<'_, '_>) -> Outcome {
     if facts.is_some_and(|facts| facts.is_desktop) {
         return Err("contexts of desktop OpenGL are not played".into());
     }
-    let attributes = only(&attributes_of(call, 3, 4), &KNOWN);
+    let attributes = attributes_of(call, 3, 4);
+    let finds_no_errors =
+        attributes.iter().any(|it| *it == (i64::from(EGL_CONTEXT_OPENGL_NO_ERROR_KHR), 1));
+    let attributes = only(&attributes, &KNOWN);
     let egl = &mut call.parts.egl;
     let real = egl.real.as_ref().ok_or("there is no display")?;
     let old = egl.contexts.remove(&(process, handle));
@@ -60,7 +64,8 @@ pub fn create(call: &mut Call<'_, '_>) -> Outcome {
     }
     let config = real_config(real, &egl.configs, (process, config));
     let made = make(real, config, shared.unwrap_or(0), &attributes)?;
-    egl.contexts.insert((process, handle), Context { display, real: made, config });
+    egl.contexts
+        .insert((process, handle), Context { display, real: made, config, finds_no_errors });
     call.parts.names.add_context(process, handle, (share != 0).then_some(share));
     Ok(())
 }

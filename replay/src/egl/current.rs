@@ -42,12 +42,15 @@ fn begin(parts: &mut Parts, thread: u32, process: u32, handles: (u64, u64, u64))
     for other in others.map(|(other, _)| *other).collect::<Vec<_>>() {
         take_from(parts, other);
     }
+    let made = parts.egl.contexts.get(&(process, context));
+    let finds_no_errors = made.is_some_and(|context| context.finds_no_errors);
     let real = parts.egl.real.as_ref().ok_or("there is no display")?;
     let (real_draw, real_read, real_context) = wanted;
     if !real.make_current(real_draw, real_read, real_context) {
         return Err(format!("the driver refused: {}", real.error()).into());
     }
-    let current = Current { process, context, draw, real_context, real_draw, real_read };
+    let current =
+        Current { process, context, draw, finds_no_errors, real_context, real_draw, real_read };
     parts.egl.currents.insert(thread, current);
     Ok(())
 }

@@ -51,6 +51,8 @@ pub struct Context {
     pub real: Handle,
     /// The driver's; 0 for none.
     pub config: Handle,
+    /// The trace's was made to find no errors.
+    pub finds_no_errors: bool,
 }
 
 pub struct Surface {
@@ -84,6 +86,8 @@ pub struct Current {
     /// Handles in the trace.
     pub context: u64,
     pub draw: u64,
+    /// The trace's context was made to find no errors.
+    pub finds_no_errors: bool,
     /// The driver's.
     pub real_context: Handle,
     pub real_draw: Handle,
@@ -108,6 +112,12 @@ impl Egl {
     /// The context that is current on a played thread: its handle in the trace.
     pub fn current(&self, thread: u32) -> Option<u64> {
         self.currents.get(&thread).map(|current| current.context)
+    }
+
+    /// Whether the context of a played thread was made to find no errors when it was recorded; here
+    /// every context finds them.
+    pub fn found_no_errors(&self, thread: u32) -> bool {
+        self.currents.get(&thread).is_some_and(|current| current.finds_no_errors)
     }
 
     /// The surface that a played thread draws to: its size.
