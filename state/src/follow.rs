@@ -47,8 +47,7 @@ impl Follower {
             learn_limits(thread, limits);
         }
         if let Some(enter) = state_of(&mut self.states, command).and_then(|state| state.enter) {
-            self.args.clear();
-            self.args.extend(command.args().map(|arg| bits(arg.value)));
+            take_args(&mut self.args, command);
             enter(thread, &Observed::of(command), &self.args, 0);
         }
     }
@@ -67,8 +66,7 @@ impl Follower {
         if !is_void && result.is_none() {
             return;
         }
-        self.args.clear();
-        self.args.extend(command.args().map(|arg| bits(arg.value)));
+        take_args(&mut self.args, command);
         let mut memory = Observed::of(command);
         memory.prefer_outputs();
         leave(thread, &memory, &self.args, result.unwrap_or(0));
@@ -87,6 +85,17 @@ impl Follower {
     /// Processes seen so far, by their index in the trace.
     pub fn processes(&self) -> impl Iterator<Item = (u32, &Process)> {
         self.processes.iter().map(|(index, process)| (*index, process.as_ref()))
+    }
+}
+
+/// Replaces `args` with the bits of a command's arguments, without what they point at.
+fn take_args(args: &mut Vec<u64>, command: &Command<'_>) {
+    args.clear();
+    if let (Some(function), Some(payload)) = (command.function, command.enter_payload()) {
+        let values = function.params.iter();
+        args.extend(
+            values.map(|param| bits(Value::read(param.ty, payload, param.offset as usize))),
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use gapii_protocol::trace::description::{Kind, Observed as Direction};
-use gapii_protocol::trace::value::{Arg, Observation, Value};
+use gapii_protocol::trace::value::{Arg, Observation, Range, Value};
 use gapii_protocol::trace::{Bytes, Command};
 
 use crate::Memory;
@@ -15,9 +15,15 @@ const TEXTS_FIRST_ADDRESS: u64 = 1 << 60;
 /// Memory that a command read and wrote.
 pub struct Observed<'a> {
     command: &'a Command<'a>,
+    /// Found when memory is asked for: most commands ask for none.
+    pieces: OnceCell<Pieces<'a>>,
+    prefers_outputs: bool,
+}
+
+#[derive(Default)]
+struct Pieces<'a> {
     reads: Vec<Piece<'a>>,
     writes: Vec<Piece<'a>>,
-    prefers_outputs: bool,
 }
 
 /// Bytes from an address on. Those of a blob are taken from the trace when they are looked at.
@@ -41,18 +47,7 @@ impl<'a> Piece<'a> {
 impl<'a> Observed<'a> {
     /// As it was when the command was entered.
     pub fn of(command: &'a Command<'a>) -> Self {
-        let mut observed =
-            Self { command, reads: Vec::new(), writes: Vec::new(), prefers_outputs: false };
-        for arg in command.args() {
-            observed.add_argument(&arg);
-        }
-        observed.reads.extend(
-            command.ranges_read().map(|range| Piece::new(range.address, range.observation)),
-        );
-        observed.writes.extend(
-            command.ranges_written().map(|range| Piece::new(range.address, range.observation)),
-        );
-        observed
+        Self { command, pieces: OnceCell::new(), prefers_outputs: false }
     }
 
     /// From here on as it is when the command has returned.
@@ -60,10 +55,36 @@ impl<'a> Observed<'a> {
         self.prefers_outputs = true;
     }
 
-    fn add_argument(&mut self, arg: &Arg<'a>) {
+    fn bytes_at(&self, address: u64) -> Option<&[u8]> {
+        let Pieces { reads, writes } = self.pieces.get_or_init(|| Pieces::of(self.command));
+        let (first, second) = match self.prefers_outputs {
+            true => (writes, reads),
+            false => (reads, writes),
+        };
+        first.iter().chain(second).find_map(|piece| {
+            let offset = usize::try_from(address.checked_sub(piece.address)?).ok()?;
+            let bytes = piece.bytes.get_or_init(|| self.command.bytes_of(piece.observation));
+            bytes.as_ref()?.get(offset..).filter(|rest| !rest.is_empty())
+        })
+    }
+}
+
+impl<'a> Pieces<'a> {
+    fn of(command: &Command<'a>) -> Self {
+        let mut pieces = Self::default();
+        for arg in command.args() {
+            pieces.add_argument(command, &arg);
+        }
+        let piece = |range: Range<'a>| Piece::new(range.address, range.observation);
+        pieces.reads.extend(command.ranges_read().map(piece));
+        pieces.writes.extend(command.ranges_written().map(piece));
+        pieces
+    }
+
+    fn add_argument(&mut self, command: &Command<'a>, arg: &Arg<'a>) {
         let Value::Pointer(address) = arg.value else { return };
         if arg.param.ty.kind == Kind::Strings {
-            self.add_texts(address, arg.observation);
+            self.add_texts(command, address, arg.observation);
             return;
         }
         let piece = Piece::new(address, arg.observation);
@@ -75,8 +96,8 @@ impl<'a> Observed<'a> {
     }
 
     /// An array of texts is recorded as the texts; the program had pointers to them.
-    fn add_texts(&mut self, address: u64, observation: Observation<'a>) {
-        let recorded = self.command.bytes_of(observation);
+    fn add_texts(&mut self, command: &Command<'a>, address: u64, observation: Observation<'a>) {
+        let recorded = command.bytes_of(observation);
         let mut rest = recorded.as_deref().unwrap_or_default();
         let (mut pointers, mut texts) = (Vec::new(), Vec::new());
         while let Some((len, behind)) = rest.split_first_chunk::<4>() {
@@ -90,18 +111,6 @@ impl<'a> Observed<'a> {
         }
         self.reads.push(Piece::of(address, pointers));
         self.reads.push(Piece::of(TEXTS_FIRST_ADDRESS, texts));
-    }
-
-    fn bytes_at(&self, address: u64) -> Option<&[u8]> {
-        let (first, second) = match self.prefers_outputs {
-            true => (&self.writes, &self.reads),
-            false => (&self.reads, &self.writes),
-        };
-        first.iter().chain(second).find_map(|piece| {
-            let offset = usize::try_from(address.checked_sub(piece.address)?).ok()?;
-            let bytes = piece.bytes.get_or_init(|| self.command.bytes_of(piece.observation));
-            bytes.as_ref()?.get(offset..).filter(|rest| !rest.is_empty())
-        })
     }
 }
 
