@@ -296,6 +296,8 @@ pub struct Command {
     /// Whether it takes vertices from client arrays.
     pub draws: bool,
     pub replay: Replay,
+    /// Pointers of which null means something to the driver.
+    pub nullable: Vec<usize>,
     /// The pointer and the stride of a vertex array that it sets.
     pub array: Option<(usize, usize)>,
     /// The pointer that is an offset while a buffer is bound, and the value that asks for the binding.

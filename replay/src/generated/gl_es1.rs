@@ -63,7 +63,7 @@ pub fn glClientActiveTexture(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glClipPlanef(call: &mut Call<'_, '_>) -> Outcome {
     let p = call.u32(0);
-    let eqn = call.pointer(1)?;
+    let eqn = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_CLIP_PLANEF) }?;
     unsafe { driver(p, eqn) };
@@ -73,7 +73,7 @@ pub fn glClipPlanef(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glClipPlanex(call: &mut Call<'_, '_>) -> Outcome {
     let plane = call.u32(0);
-    let equation = call.pointer(1)?;
+    let equation = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_CLIP_PLANEX) }?;
     unsafe { driver(plane, equation) };
@@ -162,7 +162,7 @@ pub fn glFogf(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glFogfv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.pointer(1)?;
+    let params = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) = unsafe { call.driver(ids::GL_FOGFV) }?;
     unsafe { driver(pname, params) };
     call.returned(None);
@@ -180,7 +180,7 @@ pub fn glFogx(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glFogxv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let param = call.pointer(1)?;
+    let param = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) = unsafe { call.driver(ids::GL_FOGXV) }?;
     unsafe { driver(pname, param) };
     call.returned(None);
@@ -217,7 +217,7 @@ pub fn glFrustumx(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetClipPlanef(call: &mut Call<'_, '_>) -> Outcome {
     let plane = call.u32(0);
-    let equation = call.output(1)?;
+    let equation = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_CLIP_PLANEF) }?;
     unsafe { driver(plane, equation) };
@@ -227,7 +227,7 @@ pub fn glGetClipPlanef(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetClipPlanex(call: &mut Call<'_, '_>) -> Outcome {
     let plane = call.u32(0);
-    let equation = call.output(1)?;
+    let equation = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_CLIP_PLANEX) }?;
     unsafe { driver(plane, equation) };
@@ -237,7 +237,7 @@ pub fn glGetClipPlanex(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetFixedv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.output(1)?;
+    let params = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut i32) = unsafe { call.driver(ids::GL_GET_FIXEDV) }?;
     unsafe { driver(pname, params) };
     call.returned(None);
@@ -247,7 +247,7 @@ pub fn glGetFixedv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetLightfv(call: &mut Call<'_, '_>) -> Outcome {
     let light = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_LIGHTFV) }?;
     unsafe { driver(light, pname, params) };
@@ -258,7 +258,7 @@ pub fn glGetLightfv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetLightxv(call: &mut Call<'_, '_>) -> Outcome {
     let light = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_LIGHTXV) }?;
     unsafe { driver(light, pname, params) };
@@ -269,7 +269,7 @@ pub fn glGetLightxv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetMaterialfv(call: &mut Call<'_, '_>) -> Outcome {
     let face = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_MATERIALFV) }?;
     unsafe { driver(face, pname, params) };
@@ -280,7 +280,7 @@ pub fn glGetMaterialfv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetMaterialxv(call: &mut Call<'_, '_>) -> Outcome {
     let face = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_MATERIALXV) }?;
     unsafe { driver(face, pname, params) };
@@ -291,7 +291,7 @@ pub fn glGetMaterialxv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexEnvfv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_TEX_ENVFV) }?;
     unsafe { driver(target, pname, params) };
@@ -302,7 +302,7 @@ pub fn glGetTexEnvfv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexEnviv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_ENVIV) }?;
     unsafe { driver(target, pname, params) };
@@ -313,7 +313,7 @@ pub fn glGetTexEnviv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexEnvxv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_ENVXV) }?;
     unsafe { driver(target, pname, params) };
@@ -324,7 +324,7 @@ pub fn glGetTexEnvxv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameterxv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETERXV) }?;
     unsafe { driver(target, pname, params) };
@@ -343,7 +343,7 @@ pub fn glLightModelf(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glLightModelfv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.pointer(1)?;
+    let params = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_LIGHT_MODELFV) }?;
     unsafe { driver(pname, params) };
@@ -362,7 +362,7 @@ pub fn glLightModelx(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glLightModelxv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let param = call.pointer(1)?;
+    let param = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_LIGHT_MODELXV) }?;
     unsafe { driver(pname, param) };
@@ -383,7 +383,7 @@ pub fn glLightf(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glLightfv(call: &mut Call<'_, '_>) -> Outcome {
     let light = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const f32) =
         unsafe { call.driver(ids::GL_LIGHTFV) }?;
     unsafe { driver(light, pname, params) };
@@ -404,7 +404,7 @@ pub fn glLightx(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glLightxv(call: &mut Call<'_, '_>) -> Outcome {
     let light = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_LIGHTXV) }?;
     unsafe { driver(light, pname, params) };
@@ -428,7 +428,7 @@ pub fn glLoadIdentity(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glLoadMatrixf(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.pointer(0)?;
+    let m = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const f32) = unsafe { call.driver(ids::GL_LOAD_MATRIXF) }?;
     unsafe { driver(m) };
     call.returned(None);
@@ -436,7 +436,7 @@ pub fn glLoadMatrixf(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glLoadMatrixx(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.pointer(0)?;
+    let m = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const i32) = unsafe { call.driver(ids::GL_LOAD_MATRIXX) }?;
     unsafe { driver(m) };
     call.returned(None);
@@ -464,7 +464,7 @@ pub fn glMaterialf(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glMaterialfv(call: &mut Call<'_, '_>) -> Outcome {
     let face = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const f32) =
         unsafe { call.driver(ids::GL_MATERIALFV) }?;
     unsafe { driver(face, pname, params) };
@@ -485,7 +485,7 @@ pub fn glMaterialx(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glMaterialxv(call: &mut Call<'_, '_>) -> Outcome {
     let face = call.u32(0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_MATERIALXV) }?;
     unsafe { driver(face, pname, param) };
@@ -502,7 +502,7 @@ pub fn glMatrixMode(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glMultMatrixf(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.pointer(0)?;
+    let m = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const f32) = unsafe { call.driver(ids::GL_MULT_MATRIXF) }?;
     unsafe { driver(m) };
     call.returned(None);
@@ -510,7 +510,7 @@ pub fn glMultMatrixf(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glMultMatrixx(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.pointer(0)?;
+    let m = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const i32) = unsafe { call.driver(ids::GL_MULT_MATRIXX) }?;
     unsafe { driver(m) };
     call.returned(None);
@@ -613,7 +613,7 @@ pub fn glPointParameterf(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glPointParameterfv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.pointer(1)?;
+    let params = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_POINT_PARAMETERFV) }?;
     unsafe { driver(pname, params) };
@@ -632,7 +632,7 @@ pub fn glPointParameterx(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glPointParameterxv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.pointer(1)?;
+    let params = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_POINT_PARAMETERXV) }?;
     unsafe { driver(pname, params) };
@@ -763,7 +763,7 @@ pub fn glTexEnvf(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexEnvfv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const f32) =
         unsafe { call.driver(ids::GL_TEX_ENVFV) }?;
     unsafe { driver(target, pname, params) };
@@ -784,7 +784,7 @@ pub fn glTexEnvi(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexEnviv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_ENVIV) }?;
     unsafe { driver(target, pname, params) };
@@ -805,7 +805,7 @@ pub fn glTexEnvx(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexEnvxv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_ENVXV) }?;
     unsafe { driver(target, pname, params) };
@@ -827,7 +827,7 @@ pub fn glTexParameterx(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameterxv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETERXV) }?;
     unsafe { driver(target, pname, params) };

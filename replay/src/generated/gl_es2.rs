@@ -38,7 +38,7 @@ pub fn glAttachShader(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glBindAttribLocation(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let index = call.u32(1);
-    let name = call.pointer(2)?;
+    let name = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const c_char) =
         unsafe { call.driver(ids::GL_BIND_ATTRIB_LOCATION) }?;
     unsafe { driver(program, index, name) };
@@ -137,7 +137,7 @@ pub fn glBufferData(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let size = call.isize(1);
     let usage = call.u32(3);
-    let data = call.input(2, call.i64(1))?;
+    let data = call.input_or_null(2, call.i64(1))?;
     let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) =
         unsafe { call.driver(ids::GL_BUFFER_DATA) }?;
     unsafe { driver(target, size, data, usage) };
@@ -564,9 +564,9 @@ pub fn glGetActiveAttrib(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let index = call.u32(1);
     let bufSize = call.i32(2);
-    let length = call.output(3)?;
-    let size = call.output(4)?;
-    let r#type = call.output(5)?;
+    let length = call.room(3, 0)?;
+    let size = call.room(4, 0)?;
+    let r#type = call.room(5, 0)?;
     let name = call.room(6, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_ACTIVE_ATTRIB) }?;
@@ -579,9 +579,9 @@ pub fn glGetActiveUniform(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let index = call.u32(1);
     let bufSize = call.i32(2);
-    let length = call.output(3)?;
-    let size = call.output(4)?;
-    let r#type = call.output(5)?;
+    let length = call.room(3, 0)?;
+    let size = call.room(4, 0)?;
+    let r#type = call.room(5, 0)?;
     let name = call.room(6, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_ACTIVE_UNIFORM) }?;
@@ -593,7 +593,7 @@ pub fn glGetActiveUniform(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetAttachedShaders(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let maxCount = call.i32(1);
-    let count = call.output(2)?;
+    let count = call.room(2, 0)?;
     let shaders = call.room(3, i64::from(maxCount).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_ATTACHED_SHADERS) }?;
@@ -604,7 +604,7 @@ pub fn glGetAttachedShaders(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetAttribLocation(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
-    let name = call.pointer(1)?;
+    let name = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
         unsafe { call.driver(ids::GL_GET_ATTRIB_LOCATION) }?;
     let result = unsafe { driver(program, name) };
@@ -614,7 +614,7 @@ pub fn glGetAttribLocation(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetBooleanv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let data = call.output(1)?;
+    let data = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut u8) = unsafe { call.driver(ids::GL_GET_BOOLEANV) }?;
     unsafe { driver(pname, data) };
     call.returned(None);
@@ -624,7 +624,7 @@ pub fn glGetBooleanv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetBufferParameteriv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_BUFFER_PARAMETERIV) }?;
     unsafe { driver(target, pname, params) };
@@ -641,7 +641,7 @@ pub fn glGetError(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetFloatv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let data = call.output(1)?;
+    let data = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut f32) = unsafe { call.driver(ids::GL_GET_FLOATV) }?;
     unsafe { driver(pname, data) };
     call.returned(None);
@@ -652,7 +652,7 @@ pub fn glGetFramebufferAttachmentParameteriv(call: &mut Call<'_, '_>) -> Outcome
     let target = call.u32(0);
     let attachment = call.u32(1);
     let pname = call.u32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV) }?;
     unsafe { driver(target, attachment, pname, params) };
@@ -662,7 +662,7 @@ pub fn glGetFramebufferAttachmentParameteriv(call: &mut Call<'_, '_>) -> Outcome
 
 pub fn glGetIntegerv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let data = call.output(1)?;
+    let data = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut i32) = unsafe { call.driver(ids::GL_GET_INTEGERV) }?;
     unsafe { driver(pname, data) };
     call.returned(None);
@@ -672,7 +672,7 @@ pub fn glGetIntegerv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramInfoLog(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.output(2)?;
+    let length = call.room(2, 0)?;
     let infoLog = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_INFO_LOG) }?;
@@ -684,7 +684,7 @@ pub fn glGetProgramInfoLog(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramiv(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_PROGRAMIV) }?;
     unsafe { driver(program, pname, params) };
@@ -695,7 +695,7 @@ pub fn glGetProgramiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetRenderbufferParameteriv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_RENDERBUFFER_PARAMETERIV) }?;
     unsafe { driver(target, pname, params) };
@@ -706,7 +706,7 @@ pub fn glGetRenderbufferParameteriv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetShaderInfoLog(call: &mut Call<'_, '_>) -> Outcome {
     let shader = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.output(2)?;
+    let length = call.room(2, 0)?;
     let infoLog = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_SHADER_INFO_LOG) }?;
@@ -718,8 +718,8 @@ pub fn glGetShaderInfoLog(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetShaderPrecisionFormat(call: &mut Call<'_, '_>) -> Outcome {
     let shadertype = call.u32(0);
     let precisiontype = call.u32(1);
-    let range = call.output(2)?;
-    let precision = call.output(3)?;
+    let range = call.room(2, 0)?;
+    let precision = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SHADER_PRECISION_FORMAT) }?;
     unsafe { driver(shadertype, precisiontype, range, precision) };
@@ -730,7 +730,7 @@ pub fn glGetShaderPrecisionFormat(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetShaderSource(call: &mut Call<'_, '_>) -> Outcome {
     let shader = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.output(2)?;
+    let length = call.room(2, 0)?;
     let source = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_SHADER_SOURCE) }?;
@@ -742,7 +742,7 @@ pub fn glGetShaderSource(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetShaderiv(call: &mut Call<'_, '_>) -> Outcome {
     let shader = call.name(Kind::Program, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SHADERIV) }?;
     unsafe { driver(shader, pname, params) };
@@ -762,7 +762,7 @@ pub fn glGetString(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameterfv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETERFV) }?;
     unsafe { driver(target, pname, params) };
@@ -773,7 +773,7 @@ pub fn glGetTexParameterfv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameteriv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETERIV) }?;
     unsafe { driver(target, pname, params) };
@@ -784,7 +784,7 @@ pub fn glGetTexParameteriv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetUniformfv(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_UNIFORMFV) }?;
     unsafe { driver(program, location, params) };
@@ -795,7 +795,7 @@ pub fn glGetUniformfv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetUniformiv(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_UNIFORMIV) }?;
     unsafe { driver(program, location, params) };
@@ -806,7 +806,7 @@ pub fn glGetUniformiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetVertexAttribPointerv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
     let pname = call.u32(1);
-    let pointer = call.output(2)?;
+    let pointer = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) =
         unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIB_POINTERV) }?;
     unsafe { driver(index, pname, pointer) };
@@ -817,7 +817,7 @@ pub fn glGetVertexAttribPointerv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetVertexAttribfv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIBFV) }?;
     unsafe { driver(index, pname, params) };
@@ -828,7 +828,7 @@ pub fn glGetVertexAttribfv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetVertexAttribiv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIBIV) }?;
     unsafe { driver(index, pname, params) };
@@ -982,8 +982,8 @@ pub fn glShaderBinary(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glShaderSource(call: &mut Call<'_, '_>) -> Outcome {
     let shader = call.name(Kind::Program, 0);
     let count = call.i32(1);
-    let string = call.text_array(2, i64::from(count))?;
-    let length = call.input(3, i64::from(count).saturating_mul(4))?;
+    let string = call.text_array_or_null(2, i64::from(count))?;
+    let length = call.input_or_null(3, i64::from(count).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, *const i32) =
         unsafe { call.driver(ids::GL_SHADER_SOURCE) }?;
     unsafe { driver(shader, count, string, length) };
@@ -1067,7 +1067,7 @@ pub fn glTexParameterf(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameterfv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const f32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETERFV) }?;
     unsafe { driver(target, pname, params) };
@@ -1089,7 +1089,7 @@ pub fn glTexParameteri(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameteriv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETERIV) }?;
     unsafe { driver(target, pname, params) };
@@ -1336,7 +1336,7 @@ pub fn glVertexAttrib1f(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glVertexAttrib1fv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_VERTEX_ATTRIB1FV) }?;
     unsafe { driver(index, v) };
@@ -1357,7 +1357,7 @@ pub fn glVertexAttrib2f(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glVertexAttrib2fv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_VERTEX_ATTRIB2FV) }?;
     unsafe { driver(index, v) };
@@ -1379,7 +1379,7 @@ pub fn glVertexAttrib3f(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glVertexAttrib3fv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_VERTEX_ATTRIB3FV) }?;
     unsafe { driver(index, v) };
@@ -1402,7 +1402,7 @@ pub fn glVertexAttrib4f(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glVertexAttrib4fv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_VERTEX_ATTRIB4FV) }?;
     unsafe { driver(index, v) };

@@ -215,7 +215,7 @@ pub fn glClearBufferfi(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glClearBufferfv(call: &mut Call<'_, '_>) -> Outcome {
     let buffer = call.u32(0);
     let drawbuffer = call.i32(1);
-    let value = call.pointer(2)?;
+    let value = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, *const f32) =
         unsafe { call.driver(ids::GL_CLEAR_BUFFERFV) }?;
     unsafe { driver(buffer, drawbuffer, value) };
@@ -226,7 +226,7 @@ pub fn glClearBufferfv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glClearBufferiv(call: &mut Call<'_, '_>) -> Outcome {
     let buffer = call.u32(0);
     let drawbuffer = call.i32(1);
-    let value = call.pointer(2)?;
+    let value = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, *const i32) =
         unsafe { call.driver(ids::GL_CLEAR_BUFFERIV) }?;
     unsafe { driver(buffer, drawbuffer, value) };
@@ -237,7 +237,7 @@ pub fn glClearBufferiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glClearBufferuiv(call: &mut Call<'_, '_>) -> Outcome {
     let buffer = call.u32(0);
     let drawbuffer = call.i32(1);
-    let value = call.pointer(2)?;
+    let value = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, *const u32) =
         unsafe { call.driver(ids::GL_CLEAR_BUFFERUIV) }?;
     unsafe { driver(buffer, drawbuffer, value) };
@@ -717,7 +717,7 @@ pub fn glGetActiveUniformBlockName(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let uniformBlockIndex = call.uniform_block(0, 1);
     let bufSize = call.i32(2);
-    let length = call.output(3)?;
+    let length = call.room(3, 0)?;
     let uniformBlockName = call.room(4, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_ACTIVE_UNIFORM_BLOCK_NAME) }?;
@@ -730,7 +730,7 @@ pub fn glGetActiveUniformBlockiv(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let uniformBlockIndex = call.uniform_block(0, 1);
     let pname = call.u32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_ACTIVE_UNIFORM_BLOCKIV) }?;
     unsafe { driver(program, uniformBlockIndex, pname, params) };
@@ -754,7 +754,7 @@ pub fn glGetActiveUniformsiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetBooleani_v(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let index = call.u32(1);
-    let data = call.output(2)?;
+    let data = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u8) =
         unsafe { call.driver(ids::GL_GET_BOOLEANI_V) }?;
     unsafe { driver(target, index, data) };
@@ -765,7 +765,7 @@ pub fn glGetBooleani_v(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetBufferParameteri64v(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i64) =
         unsafe { call.driver(ids::GL_GET_BUFFER_PARAMETERI64V) }?;
     unsafe { driver(target, pname, params) };
@@ -776,7 +776,7 @@ pub fn glGetBufferParameteri64v(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetBufferPointerv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) =
         unsafe { call.driver(ids::GL_GET_BUFFER_POINTERV) }?;
     unsafe { driver(target, pname, params) };
@@ -787,12 +787,12 @@ pub fn glGetBufferPointerv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetDebugMessageLog(call: &mut Call<'_, '_>) -> Outcome {
     let count = call.u32(0);
     let bufSize = call.i32(1);
-    let sources = call.output(2)?;
-    let types = call.output(3)?;
-    let ids = call.output(4)?;
-    let severities = call.output(5)?;
-    let lengths = call.output(6)?;
-    let messageLog = call.output(7)?;
+    let sources = call.room(2, 0)?;
+    let types = call.room(3, 0)?;
+    let ids = call.room(4, 0)?;
+    let severities = call.room(5, 0)?;
+    let lengths = call.room(6, 0)?;
+    let messageLog = call.room_or_null(7, 0)?;
     let driver: unsafe extern "C" fn(
         u32,
         i32,
@@ -811,7 +811,7 @@ pub fn glGetDebugMessageLog(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetFragDataLocation(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
-    let name = call.pointer(1)?;
+    let name = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
         unsafe { call.driver(ids::GL_GET_FRAG_DATA_LOCATION) }?;
     let result = unsafe { driver(program, name) };
@@ -822,7 +822,7 @@ pub fn glGetFragDataLocation(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetFramebufferParameteriv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_FRAMEBUFFER_PARAMETERIV) }?;
     unsafe { driver(target, pname, params) };
@@ -841,7 +841,7 @@ pub fn glGetGraphicsResetStatus(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetInteger64i_v(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let index = call.u32(1);
-    let data = call.output(2)?;
+    let data = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i64) =
         unsafe { call.driver(ids::GL_GET_INTEGER64I_V) }?;
     unsafe { driver(target, index, data) };
@@ -851,7 +851,7 @@ pub fn glGetInteger64i_v(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetInteger64v(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let data = call.output(1)?;
+    let data = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut i64) =
         unsafe { call.driver(ids::GL_GET_INTEGER64V) }?;
     unsafe { driver(pname, data) };
@@ -862,7 +862,7 @@ pub fn glGetInteger64v(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetIntegeri_v(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let index = call.u32(1);
-    let data = call.output(2)?;
+    let data = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_INTEGERI_V) }?;
     unsafe { driver(target, index, data) };
@@ -875,7 +875,7 @@ pub fn glGetInternalformativ(call: &mut Call<'_, '_>) -> Outcome {
     let internalformat = call.u32(1);
     let pname = call.u32(2);
     let count = call.i32(3);
-    let params = call.output(4)?;
+    let params = call.room(4, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_INTERNALFORMATIV) }?;
     unsafe { driver(target, internalformat, pname, count, params) };
@@ -886,7 +886,7 @@ pub fn glGetInternalformativ(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetMultisamplefv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
     let index = call.u32(1);
-    let val = call.output(2)?;
+    let val = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_MULTISAMPLEFV) }?;
     unsafe { driver(pname, index, val) };
@@ -896,7 +896,7 @@ pub fn glGetMultisamplefv(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetPointerv(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.output(1)?;
+    let params = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut *mut c_void) =
         unsafe { call.driver(ids::GL_GET_POINTERV) }?;
     unsafe { driver(pname, params) };
@@ -907,8 +907,8 @@ pub fn glGetPointerv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramBinary(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.output(2)?;
-    let binaryFormat = call.output(3)?;
+    let length = call.room(2, 0)?;
+    let binaryFormat = call.room(3, 0)?;
     let binary = call.room(4, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_BINARY) }?;
@@ -921,7 +921,7 @@ pub fn glGetProgramInterfaceiv(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let programInterface = call.u32(1);
     let pname = call.u32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_INTERFACEIV) }?;
     unsafe { driver(program, programInterface, pname, params) };
@@ -932,7 +932,7 @@ pub fn glGetProgramInterfaceiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramPipelineInfoLog(call: &mut Call<'_, '_>) -> Outcome {
     let pipeline = call.name(Kind::ProgramPipeline, 0);
     let bufSize = call.i32(1);
-    let length = call.output(2)?;
+    let length = call.room(2, 0)?;
     let infoLog = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINE_INFO_LOG) }?;
@@ -944,7 +944,7 @@ pub fn glGetProgramPipelineInfoLog(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramPipelineiv(call: &mut Call<'_, '_>) -> Outcome {
     let pipeline = call.name(Kind::ProgramPipeline, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINEIV) }?;
     unsafe { driver(pipeline, pname, params) };
@@ -957,7 +957,7 @@ pub fn glGetProgramResourceName(call: &mut Call<'_, '_>) -> Outcome {
     let programInterface = call.u32(1);
     let index = call.u32(2);
     let bufSize = call.i32(3);
-    let length = call.output(4)?;
+    let length = call.room(4, 0)?;
     let name = call.room(5, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCE_NAME) }?;
@@ -973,7 +973,7 @@ pub fn glGetProgramResourceiv(call: &mut Call<'_, '_>) -> Outcome {
     let propCount = call.i32(3);
     let count = call.i32(5);
     let props = call.input(4, i64::from(propCount).saturating_mul(4))?;
-    let length = call.output(6)?;
+    let length = call.room(6, 0)?;
     let params = call.room(7, i64::from(count).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCEIV) }?;
@@ -985,7 +985,7 @@ pub fn glGetProgramResourceiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetQueryObjectuiv(call: &mut Call<'_, '_>) -> Outcome {
     let id = call.name(Kind::Query, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_QUERY_OBJECTUIV) }?;
     unsafe { driver(id, pname, params) };
@@ -996,7 +996,7 @@ pub fn glGetQueryObjectuiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetQueryiv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_QUERYIV) }?;
     unsafe { driver(target, pname, params) };
@@ -1007,7 +1007,7 @@ pub fn glGetQueryiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSamplerParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IIV) }?;
     unsafe { driver(sampler, pname, params) };
@@ -1018,7 +1018,7 @@ pub fn glGetSamplerParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSamplerParameterIuiv(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IUIV) }?;
     unsafe { driver(sampler, pname, params) };
@@ -1029,7 +1029,7 @@ pub fn glGetSamplerParameterIuiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSamplerParameterfv(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETERFV) }?;
     unsafe { driver(sampler, pname, params) };
@@ -1040,7 +1040,7 @@ pub fn glGetSamplerParameterfv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSamplerParameteriv(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETERIV) }?;
     unsafe { driver(sampler, pname, params) };
@@ -1062,7 +1062,7 @@ pub fn glGetSynciv(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let pname = call.u32(1);
     let count = call.i32(2);
-    let length = call.output(3)?;
+    let length = call.room(3, 0)?;
     let values = call.room(4, i64::from(count).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SYNCIV) }?;
@@ -1075,7 +1075,7 @@ pub fn glGetTexLevelParameterfv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let level = call.i32(1);
     let pname = call.u32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_TEX_LEVEL_PARAMETERFV) }?;
     unsafe { driver(target, level, pname, params) };
@@ -1087,7 +1087,7 @@ pub fn glGetTexLevelParameteriv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let level = call.i32(1);
     let pname = call.u32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_LEVEL_PARAMETERIV) }?;
     unsafe { driver(target, level, pname, params) };
@@ -1098,7 +1098,7 @@ pub fn glGetTexLevelParameteriv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IIV) }?;
     unsafe { driver(target, pname, params) };
@@ -1109,7 +1109,7 @@ pub fn glGetTexParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameterIuiv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IUIV) }?;
     unsafe { driver(target, pname, params) };
@@ -1121,9 +1121,9 @@ pub fn glGetTransformFeedbackVarying(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let index = call.u32(1);
     let bufSize = call.i32(2);
-    let length = call.output(3)?;
-    let size = call.output(4)?;
-    let r#type = call.output(5)?;
+    let length = call.room(3, 0)?;
+    let size = call.room(4, 0)?;
+    let r#type = call.room(5, 0)?;
     let name = call.room(6, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_TRANSFORM_FEEDBACK_VARYING) }?;
@@ -1147,7 +1147,7 @@ pub fn glGetUniformIndices(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetUniformuiv(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_UNIFORMUIV) }?;
     unsafe { driver(program, location, params) };
@@ -1158,7 +1158,7 @@ pub fn glGetUniformuiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetVertexAttribIiv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIB_IIV) }?;
     unsafe { driver(index, pname, params) };
@@ -1169,7 +1169,7 @@ pub fn glGetVertexAttribIiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetVertexAttribIuiv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIB_IUIV) }?;
     unsafe { driver(index, pname, params) };
@@ -1181,7 +1181,7 @@ pub fn glGetnUniformfv(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
     let bufSize = call.i32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) =
         unsafe { call.driver(ids::GL_GETN_UNIFORMFV) }?;
     unsafe { driver(program, location, bufSize, params) };
@@ -1193,7 +1193,7 @@ pub fn glGetnUniformiv(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
     let bufSize = call.i32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_GETN_UNIFORMIV) }?;
     unsafe { driver(program, location, bufSize, params) };
@@ -1205,7 +1205,7 @@ pub fn glGetnUniformuiv(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
     let bufSize = call.i32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut u32) =
         unsafe { call.driver(ids::GL_GETN_UNIFORMUIV) }?;
     unsafe { driver(program, location, bufSize, params) };
@@ -1836,7 +1836,7 @@ pub fn glSampleMaski(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSamplerParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IIV) }?;
     unsafe { driver(sampler, pname, param) };
@@ -1847,7 +1847,7 @@ pub fn glSamplerParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSamplerParameterIuiv(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const u32) =
         unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IUIV) }?;
     unsafe { driver(sampler, pname, param) };
@@ -1869,7 +1869,7 @@ pub fn glSamplerParameterf(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSamplerParameterfv(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const f32) =
         unsafe { call.driver(ids::GL_SAMPLER_PARAMETERFV) }?;
     unsafe { driver(sampler, pname, param) };
@@ -1891,7 +1891,7 @@ pub fn glSamplerParameteri(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSamplerParameteriv(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_SAMPLER_PARAMETERIV) }?;
     unsafe { driver(sampler, pname, param) };
@@ -1925,7 +1925,7 @@ pub fn glTexBufferRange(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETER_IIV) }?;
     unsafe { driver(target, pname, params) };
@@ -1936,7 +1936,7 @@ pub fn glTexParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameterIuiv(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const u32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETER_IUIV) }?;
     unsafe { driver(target, pname, params) };
@@ -2251,7 +2251,7 @@ pub fn glVertexAttribI4i(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glVertexAttribI4iv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_VERTEX_ATTRIB_I4IV) }?;
     unsafe { driver(index, v) };
@@ -2274,7 +2274,7 @@ pub fn glVertexAttribI4ui(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glVertexAttribI4uiv(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const u32) =
         unsafe { call.driver(ids::GL_VERTEX_ATTRIB_I4UIV) }?;
     unsafe { driver(index, v) };

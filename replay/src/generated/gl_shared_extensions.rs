@@ -49,7 +49,7 @@ pub fn glBeginQueryEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glBindFragDataLocationEXT(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let color = call.u32(1);
-    let name = call.pointer(2)?;
+    let name = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const c_char) =
         unsafe { call.driver(ids::GL_BIND_FRAG_DATA_LOCATION_EXT) }?;
     unsafe { driver(program, color, name) };
@@ -61,7 +61,7 @@ pub fn glBindFragDataLocationIndexedEXT(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let colorNumber = call.u32(1);
     let index = call.u32(2);
-    let name = call.pointer(3)?;
+    let name = call.input(3, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, u32, *const c_char) =
         unsafe { call.driver(ids::GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT) }?;
     unsafe { driver(program, colorNumber, index, name) };
@@ -280,7 +280,7 @@ pub fn glBufferStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let size = call.isize(1);
     let flags = call.u32(3);
-    let data = call.input(2, call.i64(1))?;
+    let data = call.input_or_null(2, call.i64(1))?;
     let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) =
         unsafe { call.driver(ids::GL_BUFFER_STORAGE_EXT) }?;
     unsafe { driver(target, size, data, flags) };
@@ -353,7 +353,7 @@ pub fn glClearTexImageEXT(call: &mut Call<'_, '_>) -> Outcome {
     let level = call.i32(1);
     let format = call.u32(2);
     let r#type = call.u32(3);
-    let data = call.pointer(4)?;
+    let data = call.input(4, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, u32, u32, *const c_void) =
         unsafe { call.driver(ids::GL_CLEAR_TEX_IMAGE_EXT) }?;
     unsafe { driver(texture, level, format, r#type, data) };
@@ -372,7 +372,7 @@ pub fn glClearTexSubImageEXT(call: &mut Call<'_, '_>) -> Outcome {
     let depth = call.i32(7);
     let format = call.u32(8);
     let r#type = call.u32(9);
-    let data = call.pointer(10)?;
+    let data = call.input(10, 0)?;
     let driver: unsafe extern "C" fn(
         u32,
         i32,
@@ -406,7 +406,7 @@ pub fn glClipControlEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glClipPlanefOES(call: &mut Call<'_, '_>) -> Outcome {
     let plane = call.u32(0);
-    let equation = call.pointer(1)?;
+    let equation = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_CLIP_PLANEF_OES) }?;
     unsafe { driver(plane, equation) };
@@ -416,7 +416,7 @@ pub fn glClipPlanefOES(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glClipPlanexOES(call: &mut Call<'_, '_>) -> Outcome {
     let plane = call.u32(0);
-    let equation = call.pointer(1)?;
+    let equation = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_CLIP_PLANEX_OES) }?;
     unsafe { driver(plane, equation) };
@@ -933,7 +933,7 @@ pub fn glDrawTexfOES(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glDrawTexfvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coords = call.pointer(0)?;
+    let coords = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const f32) = unsafe { call.driver(ids::GL_DRAW_TEXFV_OES) }?;
     unsafe { driver(coords) };
     call.returned(None);
@@ -954,7 +954,7 @@ pub fn glDrawTexiOES(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glDrawTexivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coords = call.pointer(0)?;
+    let coords = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const i32) = unsafe { call.driver(ids::GL_DRAW_TEXIV_OES) }?;
     unsafe { driver(coords) };
     call.returned(None);
@@ -975,7 +975,7 @@ pub fn glDrawTexsOES(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glDrawTexsvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coords = call.pointer(0)?;
+    let coords = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const i16) = unsafe { call.driver(ids::GL_DRAW_TEXSV_OES) }?;
     unsafe { driver(coords) };
     call.returned(None);
@@ -996,7 +996,7 @@ pub fn glDrawTexxOES(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glDrawTexxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coords = call.pointer(0)?;
+    let coords = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const i32) = unsafe { call.driver(ids::GL_DRAW_TEXXV_OES) }?;
     unsafe { driver(coords) };
     call.returned(None);
@@ -1061,7 +1061,7 @@ pub fn glFogxOES(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glFogxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let param = call.pointer(1)?;
+    let param = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) = unsafe { call.driver(ids::GL_FOGXV_OES) }?;
     unsafe { driver(pname, param) };
     call.returned(None);
@@ -1312,7 +1312,7 @@ pub fn glGenerateMipmapOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetBufferPointervOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) =
         unsafe { call.driver(ids::GL_GET_BUFFER_POINTERV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -1322,7 +1322,7 @@ pub fn glGetBufferPointervOES(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetClipPlanefOES(call: &mut Call<'_, '_>) -> Outcome {
     let plane = call.u32(0);
-    let equation = call.output(1)?;
+    let equation = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_CLIP_PLANEF_OES) }?;
     unsafe { driver(plane, equation) };
@@ -1332,7 +1332,7 @@ pub fn glGetClipPlanefOES(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetClipPlanexOES(call: &mut Call<'_, '_>) -> Outcome {
     let plane = call.u32(0);
-    let equation = call.output(1)?;
+    let equation = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_CLIP_PLANEX_OES) }?;
     unsafe { driver(plane, equation) };
@@ -1343,12 +1343,12 @@ pub fn glGetClipPlanexOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetDebugMessageLogKHR(call: &mut Call<'_, '_>) -> Outcome {
     let count = call.u32(0);
     let bufSize = call.i32(1);
-    let sources = call.output(2)?;
-    let types = call.output(3)?;
-    let ids = call.output(4)?;
-    let severities = call.output(5)?;
-    let lengths = call.output(6)?;
-    let messageLog = call.output(7)?;
+    let sources = call.room(2, 0)?;
+    let types = call.room(3, 0)?;
+    let ids = call.room(4, 0)?;
+    let severities = call.room(5, 0)?;
+    let lengths = call.room(6, 0)?;
+    let messageLog = call.room_or_null(7, 0)?;
     let driver: unsafe extern "C" fn(
         u32,
         i32,
@@ -1367,7 +1367,7 @@ pub fn glGetDebugMessageLogKHR(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetFixedvOES(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.output(1)?;
+    let params = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_FIXEDV_OES) }?;
     unsafe { driver(pname, params) };
@@ -1378,7 +1378,7 @@ pub fn glGetFixedvOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetFloati_vOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let index = call.u32(1);
-    let data = call.output(2)?;
+    let data = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_FLOATI_V_OES) }?;
     unsafe { driver(target, index, data) };
@@ -1388,7 +1388,7 @@ pub fn glGetFloati_vOES(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetFragDataIndexEXT(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
-    let name = call.pointer(1)?;
+    let name = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
         unsafe { call.driver(ids::GL_GET_FRAG_DATA_INDEX_EXT) }?;
     let result = unsafe { driver(program, name) };
@@ -1399,7 +1399,7 @@ pub fn glGetFragDataIndexEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetFragmentShadingRatesEXT(call: &mut Call<'_, '_>) -> Outcome {
     let samples = call.i32(0);
     let maxCount = call.i32(1);
-    let count = call.output(2)?;
+    let count = call.room(2, 0)?;
     let shadingRates = call.room(3, i64::from(maxCount).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(i32, i32, *mut i32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_FRAGMENT_SHADING_RATES_EXT) }?;
@@ -1412,7 +1412,7 @@ pub fn glGetFramebufferAttachmentParameterivOES(call: &mut Call<'_, '_>) -> Outc
     let target = call.u32(0);
     let attachment = call.u32(1);
     let pname = call.u32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES) }?;
     unsafe { driver(target, attachment, pname, params) };
@@ -1447,7 +1447,7 @@ pub fn glGetGraphicsResetStatusKHR(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetInteger64vEXT(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let data = call.output(1)?;
+    let data = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut i64) =
         unsafe { call.driver(ids::GL_GET_INTEGER64V_EXT) }?;
     unsafe { driver(pname, data) };
@@ -1458,7 +1458,7 @@ pub fn glGetInteger64vEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetIntegeri_vEXT(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let index = call.u32(1);
-    let data = call.output(2)?;
+    let data = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_INTEGERI_V_EXT) }?;
     unsafe { driver(target, index, data) };
@@ -1469,7 +1469,7 @@ pub fn glGetIntegeri_vEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetLightxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let light = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_LIGHTXV_OES) }?;
     unsafe { driver(light, pname, params) };
@@ -1480,7 +1480,7 @@ pub fn glGetLightxvOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetMaterialxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let face = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_MATERIALXV_OES) }?;
     unsafe { driver(face, pname, params) };
@@ -1491,7 +1491,7 @@ pub fn glGetMaterialxvOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetMemoryObjectParameterivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let memoryObject = call.name(Kind::MemoryObject, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT) }?;
     unsafe { driver(memoryObject, pname, params) };
@@ -1501,7 +1501,7 @@ pub fn glGetMemoryObjectParameterivEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetPointervKHR(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.output(1)?;
+    let params = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut *mut c_void) =
         unsafe { call.driver(ids::GL_GET_POINTERV_KHR) }?;
     unsafe { driver(pname, params) };
@@ -1512,8 +1512,8 @@ pub fn glGetPointervKHR(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramBinaryOES(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.output(2)?;
-    let binaryFormat = call.output(3)?;
+    let length = call.room(2, 0)?;
+    let binaryFormat = call.room(3, 0)?;
     let binary = call.room(4, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_BINARY_OES) }?;
@@ -1525,7 +1525,7 @@ pub fn glGetProgramBinaryOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramPipelineInfoLogEXT(call: &mut Call<'_, '_>) -> Outcome {
     let pipeline = call.name(Kind::ProgramPipeline, 0);
     let bufSize = call.i32(1);
-    let length = call.output(2)?;
+    let length = call.room(2, 0)?;
     let infoLog = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT) }?;
@@ -1537,7 +1537,7 @@ pub fn glGetProgramPipelineInfoLogEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramPipelineivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let pipeline = call.name(Kind::ProgramPipeline, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINEIV_EXT) }?;
     unsafe { driver(pipeline, pname, params) };
@@ -1548,7 +1548,7 @@ pub fn glGetProgramPipelineivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramResourceLocationIndexEXT(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let programInterface = call.u32(1);
-    let name = call.pointer(2)?;
+    let name = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> i32 =
         unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT) }?;
     let result = unsafe { driver(program, programInterface, name) };
@@ -1559,7 +1559,7 @@ pub fn glGetProgramResourceLocationIndexEXT(call: &mut Call<'_, '_>) -> Outcome 
 pub fn glGetQueryObjecti64vEXT(call: &mut Call<'_, '_>) -> Outcome {
     let id = call.name(Kind::Query, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i64) =
         unsafe { call.driver(ids::GL_GET_QUERY_OBJECTI64V_EXT) }?;
     unsafe { driver(id, pname, params) };
@@ -1570,7 +1570,7 @@ pub fn glGetQueryObjecti64vEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetQueryObjectivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let id = call.name(Kind::Query, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_QUERY_OBJECTIV_EXT) }?;
     unsafe { driver(id, pname, params) };
@@ -1581,7 +1581,7 @@ pub fn glGetQueryObjectivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetQueryObjectui64vEXT(call: &mut Call<'_, '_>) -> Outcome {
     let id = call.name(Kind::Query, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u64) =
         unsafe { call.driver(ids::GL_GET_QUERY_OBJECTUI64V_EXT) }?;
     unsafe { driver(id, pname, params) };
@@ -1592,7 +1592,7 @@ pub fn glGetQueryObjectui64vEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetQueryObjectuivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let id = call.name(Kind::Query, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_QUERY_OBJECTUIV_EXT) }?;
     unsafe { driver(id, pname, params) };
@@ -1603,7 +1603,7 @@ pub fn glGetQueryObjectuivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetQueryivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_QUERYIV_EXT) }?;
     unsafe { driver(target, pname, params) };
@@ -1614,7 +1614,7 @@ pub fn glGetQueryivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetRenderbufferParameterivOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_RENDERBUFFER_PARAMETERIV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -1625,7 +1625,7 @@ pub fn glGetRenderbufferParameterivOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSamplerParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IIV_EXT) }?;
     unsafe { driver(sampler, pname, params) };
@@ -1636,7 +1636,7 @@ pub fn glGetSamplerParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSamplerParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IIV_OES) }?;
     unsafe { driver(sampler, pname, params) };
@@ -1647,7 +1647,7 @@ pub fn glGetSamplerParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSamplerParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IUIV_EXT) }?;
     unsafe { driver(sampler, pname, params) };
@@ -1658,7 +1658,7 @@ pub fn glGetSamplerParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSamplerParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IUIV_OES) }?;
     unsafe { driver(sampler, pname, params) };
@@ -1669,7 +1669,7 @@ pub fn glGetSamplerParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSemaphoreParameterui64vEXT(call: &mut Call<'_, '_>) -> Outcome {
     let semaphore = call.name(Kind::Semaphore, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u64) =
         unsafe { call.driver(ids::GL_GET_SEMAPHORE_PARAMETERUI64V_EXT) }?;
     unsafe { driver(semaphore, pname, params) };
@@ -1680,7 +1680,7 @@ pub fn glGetSemaphoreParameterui64vEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexEnvxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_ENVXV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -1691,7 +1691,7 @@ pub fn glGetTexEnvxvOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexGenfvOES(call: &mut Call<'_, '_>) -> Outcome {
     let coord = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_TEX_GENFV_OES) }?;
     unsafe { driver(coord, pname, params) };
@@ -1702,7 +1702,7 @@ pub fn glGetTexGenfvOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexGenivOES(call: &mut Call<'_, '_>) -> Outcome {
     let coord = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_GENIV_OES) }?;
     unsafe { driver(coord, pname, params) };
@@ -1713,7 +1713,7 @@ pub fn glGetTexGenivOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexGenxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let coord = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_GENXV_OES) }?;
     unsafe { driver(coord, pname, params) };
@@ -1724,7 +1724,7 @@ pub fn glGetTexGenxvOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IIV_EXT) }?;
     unsafe { driver(target, pname, params) };
@@ -1735,7 +1735,7 @@ pub fn glGetTexParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IIV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -1746,7 +1746,7 @@ pub fn glGetTexParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IUIV_EXT) }?;
     unsafe { driver(target, pname, params) };
@@ -1757,7 +1757,7 @@ pub fn glGetTexParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IUIV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -1768,7 +1768,7 @@ pub fn glGetTexParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTexParameterxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_TEX_PARAMETERXV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -1779,7 +1779,7 @@ pub fn glGetTexParameterxvOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetUnsignedBytei_vEXT(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let index = call.u32(1);
-    let data = call.output(2)?;
+    let data = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u8) =
         unsafe { call.driver(ids::GL_GET_UNSIGNED_BYTEI_V_EXT) }?;
     unsafe { driver(target, index, data) };
@@ -1789,7 +1789,7 @@ pub fn glGetUnsignedBytei_vEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetUnsignedBytevEXT(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let data = call.output(1)?;
+    let data = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut u8) =
         unsafe { call.driver(ids::GL_GET_UNSIGNED_BYTEV_EXT) }?;
     unsafe { driver(pname, data) };
@@ -1801,7 +1801,7 @@ pub fn glGetnUniformfvEXT(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
     let bufSize = call.i32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) =
         unsafe { call.driver(ids::GL_GETN_UNIFORMFV_EXT) }?;
     unsafe { driver(program, location, bufSize, params) };
@@ -1813,7 +1813,7 @@ pub fn glGetnUniformfvKHR(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
     let bufSize = call.i32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) =
         unsafe { call.driver(ids::GL_GETN_UNIFORMFV_KHR) }?;
     unsafe { driver(program, location, bufSize, params) };
@@ -1825,7 +1825,7 @@ pub fn glGetnUniformivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
     let bufSize = call.i32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_GETN_UNIFORMIV_EXT) }?;
     unsafe { driver(program, location, bufSize, params) };
@@ -1837,7 +1837,7 @@ pub fn glGetnUniformivKHR(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
     let bufSize = call.i32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_GETN_UNIFORMIV_KHR) }?;
     unsafe { driver(program, location, bufSize, params) };
@@ -1849,7 +1849,7 @@ pub fn glGetnUniformuivKHR(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
     let bufSize = call.i32(2);
-    let params = call.output(3)?;
+    let params = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, *mut u32) =
         unsafe { call.driver(ids::GL_GETN_UNIFORMUIV_KHR) }?;
     unsafe { driver(program, location, bufSize, params) };
@@ -1959,7 +1959,7 @@ pub fn glLightModelxOES(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glLightModelxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let param = call.pointer(1)?;
+    let param = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_LIGHT_MODELXV_OES) }?;
     unsafe { driver(pname, param) };
@@ -1980,7 +1980,7 @@ pub fn glLightxOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glLightxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let light = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_LIGHTXV_OES) }?;
     unsafe { driver(light, pname, params) };
@@ -1997,7 +1997,7 @@ pub fn glLineWidthxOES(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glLoadMatrixxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.pointer(0)?;
+    let m = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const i32) =
         unsafe { call.driver(ids::GL_LOAD_MATRIXX_OES) }?;
     unsafe { driver(m) };
@@ -2027,7 +2027,7 @@ pub fn glMaterialxOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glMaterialxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let face = call.u32(0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_MATERIALXV_OES) }?;
     unsafe { driver(face, pname, param) };
@@ -2059,7 +2059,7 @@ pub fn glMaxShaderCompilerThreadsKHR(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glMemoryObjectParameterivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let memoryObject = call.name(Kind::MemoryObject, 0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_MEMORY_OBJECT_PARAMETERIV_EXT) }?;
     unsafe { driver(memoryObject, pname, params) };
@@ -2076,7 +2076,7 @@ pub fn glMinSampleShadingOES(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glMultMatrixxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.pointer(0)?;
+    let m = call.input(0, 0)?;
     let driver: unsafe extern "C" fn(*const i32) =
         unsafe { call.driver(ids::GL_MULT_MATRIXX_OES) }?;
     unsafe { driver(m) };
@@ -2231,7 +2231,7 @@ pub fn glPointParameterxOES(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glPointParameterxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.pointer(1)?;
+    let params = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_POINT_PARAMETERXV_OES) }?;
     unsafe { driver(pname, params) };
@@ -2779,8 +2779,8 @@ pub fn glQueryCounterEXT(call: &mut Call<'_, '_>) -> Outcome {
 }
 
 pub fn glQueryMatrixxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let mantissa = call.output(0)?;
-    let exponent = call.output(1)?;
+    let mantissa = call.room(0, 0)?;
+    let exponent = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(*mut i32, *mut i32) -> u32 =
         unsafe { call.driver(ids::GL_QUERY_MATRIXX_OES) }?;
     let result = unsafe { driver(mantissa, exponent) };
@@ -2857,7 +2857,7 @@ pub fn glSampleCoveragexOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSamplerParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IIV_EXT) }?;
     unsafe { driver(sampler, pname, param) };
@@ -2868,7 +2868,7 @@ pub fn glSamplerParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSamplerParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IIV_OES) }?;
     unsafe { driver(sampler, pname, param) };
@@ -2879,7 +2879,7 @@ pub fn glSamplerParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSamplerParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const u32) =
         unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IUIV_EXT) }?;
     unsafe { driver(sampler, pname, param) };
@@ -2890,7 +2890,7 @@ pub fn glSamplerParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSamplerParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
     let sampler = call.name(Kind::Sampler, 0);
     let pname = call.u32(1);
-    let param = call.pointer(2)?;
+    let param = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const u32) =
         unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IUIV_OES) }?;
     unsafe { driver(sampler, pname, param) };
@@ -2934,7 +2934,7 @@ pub fn glScissorIndexedOES(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glScissorIndexedvOES(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_SCISSOR_INDEXEDV_OES) }?;
     unsafe { driver(index, v) };
@@ -2945,7 +2945,7 @@ pub fn glScissorIndexedvOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSemaphoreParameterui64vEXT(call: &mut Call<'_, '_>) -> Outcome {
     let semaphore = call.name(Kind::Semaphore, 0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const u64) =
         unsafe { call.driver(ids::GL_SEMAPHORE_PARAMETERUI64V_EXT) }?;
     unsafe { driver(semaphore, pname, params) };
@@ -3048,7 +3048,7 @@ pub fn glTexEnvxOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexEnvxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_ENVXV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -3069,7 +3069,7 @@ pub fn glTexGenfOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexGenfvOES(call: &mut Call<'_, '_>) -> Outcome {
     let coord = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const f32) =
         unsafe { call.driver(ids::GL_TEX_GENFV_OES) }?;
     unsafe { driver(coord, pname, params) };
@@ -3090,7 +3090,7 @@ pub fn glTexGeniOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexGenivOES(call: &mut Call<'_, '_>) -> Outcome {
     let coord = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_GENIV_OES) }?;
     unsafe { driver(coord, pname, params) };
@@ -3111,7 +3111,7 @@ pub fn glTexGenxOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexGenxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let coord = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_GENXV_OES) }?;
     unsafe { driver(coord, pname, params) };
@@ -3139,7 +3139,7 @@ pub fn glTexPageCommitmentEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETER_IIV_EXT) }?;
     unsafe { driver(target, pname, params) };
@@ -3150,7 +3150,7 @@ pub fn glTexParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETER_IIV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -3161,7 +3161,7 @@ pub fn glTexParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const u32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETER_IUIV_EXT) }?;
     unsafe { driver(target, pname, params) };
@@ -3172,7 +3172,7 @@ pub fn glTexParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const u32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETER_IUIV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -3194,7 +3194,7 @@ pub fn glTexParameterxOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glTexParameterxvOES(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_PARAMETERXV_OES) }?;
     unsafe { driver(target, pname, params) };
@@ -3262,7 +3262,7 @@ pub fn glTexStorageAttribs2DEXT(call: &mut Call<'_, '_>) -> Outcome {
     let internalformat = call.u32(2);
     let width = call.i32(3);
     let height = call.i32(4);
-    let attrib_list = call.pointer(5)?;
+    let attrib_list = call.input(5, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_STORAGE_ATTRIBS2D_EXT) }?;
     unsafe { driver(target, levels, internalformat, width, height, attrib_list) };
@@ -3277,7 +3277,7 @@ pub fn glTexStorageAttribs3DEXT(call: &mut Call<'_, '_>) -> Outcome {
     let width = call.i32(3);
     let height = call.i32(4);
     let depth = call.i32(5);
-    let attrib_list = call.pointer(6)?;
+    let attrib_list = call.input(6, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) =
         unsafe { call.driver(ids::GL_TEX_STORAGE_ATTRIBS3D_EXT) }?;
     unsafe { driver(target, levels, internalformat, width, height, depth, attrib_list) };
@@ -3613,7 +3613,7 @@ pub fn glViewportIndexedfOES(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glViewportIndexedfvOES(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_VIEWPORT_INDEXEDFV_OES) }?;
     unsafe { driver(index, v) };

@@ -133,7 +133,7 @@ pub fn glBufferPageCommitmentMemNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glClipPlanefIMG(call: &mut Call<'_, '_>) -> Outcome {
     let p = call.u32(0);
-    let eqn = call.pointer(1)?;
+    let eqn = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_CLIP_PLANEF_IMG) }?;
     unsafe { driver(p, eqn) };
@@ -143,7 +143,7 @@ pub fn glClipPlanefIMG(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glClipPlanexIMG(call: &mut Call<'_, '_>) -> Outcome {
     let p = call.u32(0);
-    let eqn = call.pointer(1)?;
+    let eqn = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_CLIP_PLANEX_IMG) }?;
     unsafe { driver(p, eqn) };
@@ -201,7 +201,7 @@ pub fn glCoverFillPathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
     let pathBase = call.u32(3);
     let coverMode = call.u32(4);
     let transformType = call.u32(5);
-    let paths = call.pointer(2)?;
+    let paths = call.input(2, 0)?;
     let transformValues =
         call.input(6, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
@@ -229,7 +229,7 @@ pub fn glCoverStrokePathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
     let pathBase = call.u32(3);
     let coverMode = call.u32(4);
     let transformType = call.u32(5);
-    let paths = call.pointer(2)?;
+    let paths = call.input(2, 0)?;
     let transformValues =
         call.input(6, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
@@ -484,7 +484,7 @@ pub fn glEndTilingQCOM(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glExtGetBuffersQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let maxBuffers = call.i32(1);
     let buffers = call.room(0, i64::from(maxBuffers).saturating_mul(4))?;
-    let numBuffers = call.output(2)?;
+    let numBuffers = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_EXT_GET_BUFFERS_QCOM) }?;
     unsafe { driver(buffers, maxBuffers, numBuffers) };
@@ -495,7 +495,7 @@ pub fn glExtGetBuffersQCOM(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glExtGetFramebuffersQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let maxFramebuffers = call.i32(1);
     let framebuffers = call.room(0, i64::from(maxFramebuffers).saturating_mul(4))?;
-    let numFramebuffers = call.output(2)?;
+    let numFramebuffers = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_EXT_GET_FRAMEBUFFERS_QCOM) }?;
     unsafe { driver(framebuffers, maxFramebuffers, numFramebuffers) };
@@ -506,8 +506,8 @@ pub fn glExtGetFramebuffersQCOM(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glExtGetProgramBinarySourceQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let shadertype = call.u32(1);
-    let source = call.output(2)?;
-    let length = call.output(3)?;
+    let source = call.room(2, 0)?;
+    let length = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut c_char, *mut i32) =
         unsafe { call.driver(ids::GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM) }?;
     unsafe { driver(program, shadertype, source, length) };
@@ -518,7 +518,7 @@ pub fn glExtGetProgramBinarySourceQCOM(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glExtGetProgramsQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let maxPrograms = call.i32(1);
     let programs = call.room(0, i64::from(maxPrograms).saturating_mul(4))?;
-    let numPrograms = call.output(2)?;
+    let numPrograms = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_EXT_GET_PROGRAMS_QCOM) }?;
     unsafe { driver(programs, maxPrograms, numPrograms) };
@@ -529,7 +529,7 @@ pub fn glExtGetProgramsQCOM(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glExtGetRenderbuffersQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let maxRenderbuffers = call.i32(1);
     let renderbuffers = call.room(0, i64::from(maxRenderbuffers).saturating_mul(4))?;
-    let numRenderbuffers = call.output(2)?;
+    let numRenderbuffers = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_EXT_GET_RENDERBUFFERS_QCOM) }?;
     unsafe { driver(renderbuffers, maxRenderbuffers, numRenderbuffers) };
@@ -540,7 +540,7 @@ pub fn glExtGetRenderbuffersQCOM(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glExtGetShadersQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let maxShaders = call.i32(1);
     let shaders = call.room(0, i64::from(maxShaders).saturating_mul(4))?;
-    let numShaders = call.output(2)?;
+    let numShaders = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_EXT_GET_SHADERS_QCOM) }?;
     unsafe { driver(shaders, maxShaders, numShaders) };
@@ -553,7 +553,7 @@ pub fn glExtGetTexLevelParameterivQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let face = call.u32(1);
     let level = call.i32(2);
     let pname = call.u32(3);
-    let params = call.output(4)?;
+    let params = call.room(4, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, i32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM) }?;
     unsafe { driver(texture, face, level, pname, params) };
@@ -564,7 +564,7 @@ pub fn glExtGetTexLevelParameterivQCOM(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glExtGetTexturesQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let maxTextures = call.i32(1);
     let textures = call.room(0, i64::from(maxTextures).saturating_mul(4))?;
-    let numTextures = call.output(2)?;
+    let numTextures = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
         unsafe { call.driver(ids::GL_EXT_GET_TEXTURES_QCOM) }?;
     unsafe { driver(textures, maxTextures, numTextures) };
@@ -645,7 +645,7 @@ pub fn glFramebufferFoveationConfigQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let numLayers = call.u32(1);
     let focalPointsPerLayer = call.u32(2);
     let requestedFeatures = call.u32(3);
-    let providedFeatures = call.output(4)?;
+    let providedFeatures = call.room(4, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM) }?;
     unsafe {
@@ -770,7 +770,7 @@ pub fn glGetCoverageModulationTableNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetDriverControlStringQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let driverControl = call.u32(0);
     let bufSize = call.i32(1);
-    let length = call.output(2)?;
+    let length = call.room(2, 0)?;
     let driverControlString = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_DRIVER_CONTROL_STRING_QCOM) }?;
@@ -781,7 +781,7 @@ pub fn glGetDriverControlStringQCOM(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetDriverControlsQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let size = call.i32(1);
-    let num = call.output(0)?;
+    let num = call.room(0, 0)?;
     let driverControls = call.room(2, i64::from(size).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(*mut i32, i32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_DRIVER_CONTROLS_QCOM) }?;
@@ -793,7 +793,7 @@ pub fn glGetDriverControlsQCOM(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetFenceivNV(call: &mut Call<'_, '_>) -> Outcome {
     let fence = call.name(Kind::Fence, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_FENCEIV_NV) }?;
     unsafe { driver(fence, pname, params) };
@@ -804,7 +804,7 @@ pub fn glGetFenceivNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetFloati_vNV(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let index = call.u32(1);
-    let data = call.output(2)?;
+    let data = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_FLOATI_V_NV) }?;
     unsafe { driver(target, index, data) };
@@ -815,7 +815,7 @@ pub fn glGetFloati_vNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetFramebufferParameterivMESA(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_FRAMEBUFFER_PARAMETERIV_MESA) }?;
     unsafe { driver(target, pname, params) };
@@ -825,7 +825,7 @@ pub fn glGetFramebufferParameterivMESA(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetInteger64vAPPLE(call: &mut Call<'_, '_>) -> Outcome {
     let pname = call.u32(0);
-    let params = call.output(1)?;
+    let params = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut i64) =
         unsafe { call.driver(ids::GL_GET_INTEGER64V_APPLE) }?;
     unsafe { driver(pname, params) };
@@ -862,7 +862,7 @@ pub fn glGetMemoryObjectDetachedResourcesuivNV(call: &mut Call<'_, '_>) -> Outco
 
 pub fn glGetPathCommandsNV(call: &mut Call<'_, '_>) -> Outcome {
     let path = call.u32(0);
-    let commands = call.output(1)?;
+    let commands = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut u8) =
         unsafe { call.driver(ids::GL_GET_PATH_COMMANDS_NV) }?;
     unsafe { driver(path, commands) };
@@ -872,7 +872,7 @@ pub fn glGetPathCommandsNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetPathCoordsNV(call: &mut Call<'_, '_>) -> Outcome {
     let path = call.u32(0);
-    let coords = call.output(1)?;
+    let coords = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_PATH_COORDS_NV) }?;
     unsafe { driver(path, coords) };
@@ -882,7 +882,7 @@ pub fn glGetPathCoordsNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glGetPathDashArrayNV(call: &mut Call<'_, '_>) -> Outcome {
     let path = call.u32(0);
-    let dashArray = call.output(1)?;
+    let dashArray = call.room(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_PATH_DASH_ARRAY_NV) }?;
     unsafe { driver(path, dashArray) };
@@ -906,7 +906,7 @@ pub fn glGetPathMetricRangeNV(call: &mut Call<'_, '_>) -> Outcome {
     let firstPathName = call.u32(1);
     let numPaths = call.i32(2);
     let stride = call.i32(3);
-    let metrics = call.output(4)?;
+    let metrics = call.room(4, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, i32, i32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_PATH_METRIC_RANGE_NV) }?;
     unsafe { driver(metricQueryMask, firstPathName, numPaths, stride, metrics) };
@@ -920,8 +920,8 @@ pub fn glGetPathMetricsNV(call: &mut Call<'_, '_>) -> Outcome {
     let pathNameType = call.u32(2);
     let pathBase = call.u32(4);
     let stride = call.i32(5);
-    let paths = call.pointer(3)?;
-    let metrics = call.output(6)?;
+    let paths = call.input(3, 0)?;
+    let metrics = call.room(6, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, i32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_PATH_METRICS_NV) }?;
     unsafe { driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics) };
@@ -932,7 +932,7 @@ pub fn glGetPathMetricsNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetPathParameterfvNV(call: &mut Call<'_, '_>) -> Outcome {
     let path = call.u32(0);
     let pname = call.u32(1);
-    let value = call.output(2)?;
+    let value = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_PATH_PARAMETERFV_NV) }?;
     unsafe { driver(path, pname, value) };
@@ -943,7 +943,7 @@ pub fn glGetPathParameterfvNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetPathParameterivNV(call: &mut Call<'_, '_>) -> Outcome {
     let path = call.u32(0);
     let pname = call.u32(1);
-    let value = call.output(2)?;
+    let value = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_PATH_PARAMETERIV_NV) }?;
     unsafe { driver(path, pname, value) };
@@ -959,7 +959,7 @@ pub fn glGetPathSpacingNV(call: &mut Call<'_, '_>) -> Outcome {
     let advanceScale = call.f32(5);
     let kerningScale = call.f32(6);
     let transformType = call.u32(7);
-    let paths = call.pointer(3)?;
+    let paths = call.input(3, 0)?;
     let returnedSpacing = call
         .room(8, i64::from(numPaths).saturating_sub(1).saturating_mul(16i64).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, f32, f32, u32, *mut f32) =
@@ -988,7 +988,7 @@ pub fn glGetProgramResourcefvNV(call: &mut Call<'_, '_>) -> Outcome {
     let propCount = call.i32(3);
     let count = call.i32(5);
     let props = call.input(4, i64::from(propCount).saturating_mul(4))?;
-    let length = call.output(6)?;
+    let length = call.room(6, 0)?;
     let params = call.room(7, i64::from(count).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut f32) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCEFV_NV) }?;
@@ -1000,7 +1000,7 @@ pub fn glGetProgramResourcefvNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetSemaphoreParameterivNV(call: &mut Call<'_, '_>) -> Outcome {
     let semaphore = call.name(Kind::Semaphore, 0);
     let pname = call.u32(1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SEMAPHORE_PARAMETERIV_NV) }?;
     unsafe { driver(semaphore, pname, params) };
@@ -1011,7 +1011,7 @@ pub fn glGetSemaphoreParameterivNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetShadingRateImagePaletteNV(call: &mut Call<'_, '_>) -> Outcome {
     let viewport = call.u32(0);
     let entry = call.u32(1);
-    let rate = call.output(2)?;
+    let rate = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_SHADING_RATE_IMAGE_PALETTE_NV) }?;
     unsafe { driver(viewport, entry, rate) };
@@ -1023,7 +1023,7 @@ pub fn glGetShadingRateSampleLocationivNV(call: &mut Call<'_, '_>) -> Outcome {
     let rate = call.u32(0);
     let samples = call.u32(1);
     let index = call.u32(2);
-    let location = call.output(3)?;
+    let location = call.room(3, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV) }?;
     unsafe { driver(rate, samples, index, location) };
@@ -1035,7 +1035,7 @@ pub fn glGetSyncivAPPLE(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let pname = call.u32(1);
     let count = call.i32(2);
-    let length = call.output(3)?;
+    let length = call.room(3, 0)?;
     let values = call.room(4, i64::from(count).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SYNCIV_APPLE) }?;
@@ -1047,7 +1047,7 @@ pub fn glGetSyncivAPPLE(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetTranslatedShaderSourceANGLE(call: &mut Call<'_, '_>) -> Outcome {
     let shader = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.output(2)?;
+    let length = call.room(2, 0)?;
     let source = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE) }?;
@@ -1059,7 +1059,7 @@ pub fn glGetTranslatedShaderSourceANGLE(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetUniformi64vNV(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let location = call.location_of(0, 1);
-    let params = call.output(2)?;
+    let params = call.room(2, 0)?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i64) =
         unsafe { call.driver(ids::GL_GET_UNIFORMI64V_NV) }?;
     unsafe { driver(program, location, params) };
@@ -1154,7 +1154,7 @@ pub fn glMatrixFrustumEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixLoad3x2fNV(call: &mut Call<'_, '_>) -> Outcome {
     let matrixMode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_LOAD3X2F_NV) }?;
     unsafe { driver(matrixMode, m) };
@@ -1164,7 +1164,7 @@ pub fn glMatrixLoad3x2fNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixLoad3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
     let matrixMode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_LOAD3X3F_NV) }?;
     unsafe { driver(matrixMode, m) };
@@ -1183,7 +1183,7 @@ pub fn glMatrixLoadIdentityEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixLoadTranspose3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
     let matrixMode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_LOAD_TRANSPOSE3X3F_NV) }?;
     unsafe { driver(matrixMode, m) };
@@ -1193,7 +1193,7 @@ pub fn glMatrixLoadTranspose3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixLoadTransposedEXT(call: &mut Call<'_, '_>) -> Outcome {
     let mode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f64) =
         unsafe { call.driver(ids::GL_MATRIX_LOAD_TRANSPOSED_EXT) }?;
     unsafe { driver(mode, m) };
@@ -1203,7 +1203,7 @@ pub fn glMatrixLoadTransposedEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixLoadTransposefEXT(call: &mut Call<'_, '_>) -> Outcome {
     let mode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_LOAD_TRANSPOSEF_EXT) }?;
     unsafe { driver(mode, m) };
@@ -1213,7 +1213,7 @@ pub fn glMatrixLoadTransposefEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixLoaddEXT(call: &mut Call<'_, '_>) -> Outcome {
     let mode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f64) =
         unsafe { call.driver(ids::GL_MATRIX_LOADD_EXT) }?;
     unsafe { driver(mode, m) };
@@ -1223,7 +1223,7 @@ pub fn glMatrixLoaddEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixLoadfEXT(call: &mut Call<'_, '_>) -> Outcome {
     let mode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_LOADF_EXT) }?;
     unsafe { driver(mode, m) };
@@ -1233,7 +1233,7 @@ pub fn glMatrixLoadfEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixMult3x2fNV(call: &mut Call<'_, '_>) -> Outcome {
     let matrixMode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_MULT3X2F_NV) }?;
     unsafe { driver(matrixMode, m) };
@@ -1243,7 +1243,7 @@ pub fn glMatrixMult3x2fNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixMult3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
     let matrixMode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_MULT3X3F_NV) }?;
     unsafe { driver(matrixMode, m) };
@@ -1253,7 +1253,7 @@ pub fn glMatrixMult3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixMultTranspose3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
     let matrixMode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_MULT_TRANSPOSE3X3F_NV) }?;
     unsafe { driver(matrixMode, m) };
@@ -1263,7 +1263,7 @@ pub fn glMatrixMultTranspose3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixMultTransposedEXT(call: &mut Call<'_, '_>) -> Outcome {
     let mode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f64) =
         unsafe { call.driver(ids::GL_MATRIX_MULT_TRANSPOSED_EXT) }?;
     unsafe { driver(mode, m) };
@@ -1273,7 +1273,7 @@ pub fn glMatrixMultTransposedEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixMultTransposefEXT(call: &mut Call<'_, '_>) -> Outcome {
     let mode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_MULT_TRANSPOSEF_EXT) }?;
     unsafe { driver(mode, m) };
@@ -1283,7 +1283,7 @@ pub fn glMatrixMultTransposefEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixMultdEXT(call: &mut Call<'_, '_>) -> Outcome {
     let mode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f64) =
         unsafe { call.driver(ids::GL_MATRIX_MULTD_EXT) }?;
     unsafe { driver(mode, m) };
@@ -1293,7 +1293,7 @@ pub fn glMatrixMultdEXT(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glMatrixMultfEXT(call: &mut Call<'_, '_>) -> Outcome {
     let mode = call.u32(0);
-    let m = call.pointer(1)?;
+    let m = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_MATRIX_MULTF_EXT) }?;
     unsafe { driver(mode, m) };
@@ -1543,7 +1543,7 @@ pub fn glPathGlyphIndexArrayNV(call: &mut Call<'_, '_>) -> Outcome {
     let numGlyphs = call.i32(5);
     let pathParameterTemplate = call.u32(6);
     let emScale = call.f32(7);
-    let fontName = call.pointer(2)?;
+    let fontName = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, f32) -> u32 =
         unsafe { call.driver(ids::GL_PATH_GLYPH_INDEX_ARRAY_NV) }?;
     let result = unsafe {
@@ -1567,8 +1567,8 @@ pub fn glPathGlyphIndexRangeNV(call: &mut Call<'_, '_>) -> Outcome {
     let fontStyle = call.u32(2);
     let pathParameterTemplate = call.u32(3);
     let emScale = call.f32(4);
-    let fontName = call.pointer(1)?;
-    let baseAndCount = call.output(5)?;
+    let fontName = call.input(1, 0)?;
+    let baseAndCount = call.room(5, 0)?;
     let driver: unsafe extern "C" fn(u32, *const c_void, u32, u32, f32, *mut u32) -> u32 =
         unsafe { call.driver(ids::GL_PATH_GLYPH_INDEX_RANGE_NV) }?;
     let result = unsafe {
@@ -1587,7 +1587,7 @@ pub fn glPathGlyphRangeNV(call: &mut Call<'_, '_>) -> Outcome {
     let handleMissingGlyphs = call.u32(6);
     let pathParameterTemplate = call.u32(7);
     let emScale = call.f32(8);
-    let fontName = call.pointer(2)?;
+    let fontName = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, u32, f32) =
         unsafe { call.driver(ids::GL_PATH_GLYPH_RANGE_NV) }?;
     unsafe {
@@ -1616,8 +1616,8 @@ pub fn glPathGlyphsNV(call: &mut Call<'_, '_>) -> Outcome {
     let handleMissingGlyphs = call.u32(7);
     let pathParameterTemplate = call.u32(8);
     let emScale = call.f32(9);
-    let fontName = call.pointer(2)?;
-    let charcodes = call.pointer(6)?;
+    let fontName = call.input(2, 0)?;
+    let charcodes = call.input(6, 0)?;
     let driver: unsafe extern "C" fn(
         u32,
         u32,
@@ -1700,7 +1700,7 @@ pub fn glPathParameterfNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glPathParameterfvNV(call: &mut Call<'_, '_>) -> Outcome {
     let path = call.u32(0);
     let pname = call.u32(1);
-    let value = call.pointer(2)?;
+    let value = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const f32) =
         unsafe { call.driver(ids::GL_PATH_PARAMETERFV_NV) }?;
     unsafe { driver(path, pname, value) };
@@ -1722,7 +1722,7 @@ pub fn glPathParameteriNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glPathParameterivNV(call: &mut Call<'_, '_>) -> Outcome {
     let path = call.u32(0);
     let pname = call.u32(1);
-    let value = call.pointer(2)?;
+    let value = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_PATH_PARAMETERIV_NV) }?;
     unsafe { driver(path, pname, value) };
@@ -1808,10 +1808,10 @@ pub fn glPointAlongPathNV(call: &mut Call<'_, '_>) -> Outcome {
     let startSegment = call.i32(1);
     let numSegments = call.i32(2);
     let distance = call.f32(3);
-    let x = call.output(4)?;
-    let y = call.output(5)?;
-    let tangentX = call.output(6)?;
-    let tangentY = call.output(7)?;
+    let x = call.room(4, 0)?;
+    let y = call.room(5, 0)?;
+    let tangentX = call.room(6, 0)?;
+    let tangentY = call.room(7, 0)?;
     let driver: unsafe extern "C" fn(
         u32,
         i32,
@@ -2194,7 +2194,7 @@ pub fn glScissorIndexedNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glScissorIndexedvNV(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const i32) =
         unsafe { call.driver(ids::GL_SCISSOR_INDEXEDV_NV) }?;
     unsafe { driver(index, v) };
@@ -2205,7 +2205,7 @@ pub fn glScissorIndexedvNV(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glSemaphoreParameterivNV(call: &mut Call<'_, '_>) -> Outcome {
     let semaphore = call.name(Kind::Semaphore, 0);
     let pname = call.u32(1);
-    let params = call.pointer(2)?;
+    let params = call.input(2, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, *const i32) =
         unsafe { call.driver(ids::GL_SEMAPHORE_PARAMETERIV_NV) }?;
     unsafe { driver(semaphore, pname, params) };
@@ -2292,7 +2292,7 @@ pub fn glStencilFillPathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
     let fillMode = call.u32(4);
     let mask = call.u32(5);
     let transformType = call.u32(6);
-    let paths = call.pointer(2)?;
+    let paths = call.input(2, 0)?;
     let transformValues =
         call.input(7, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, *const f32) =
@@ -2331,7 +2331,7 @@ pub fn glStencilStrokePathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
     let reference = call.i32(4);
     let mask = call.u32(5);
     let transformType = call.u32(6);
-    let paths = call.pointer(2)?;
+    let paths = call.input(2, 0)?;
     let transformValues =
         call.input(7, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, *const f32) =
@@ -2371,7 +2371,7 @@ pub fn glStencilThenCoverFillPathInstancedNV(call: &mut Call<'_, '_>) -> Outcome
     let mask = call.u32(5);
     let coverMode = call.u32(6);
     let transformType = call.u32(7);
-    let paths = call.pointer(2)?;
+    let paths = call.input(2, 0)?;
     let transformValues =
         call.input(8, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, u32, *const f32) =
@@ -2413,7 +2413,7 @@ pub fn glStencilThenCoverStrokePathInstancedNV(call: &mut Call<'_, '_>) -> Outco
     let mask = call.u32(5);
     let coverMode = call.u32(6);
     let transformType = call.u32(7);
-    let paths = call.pointer(2)?;
+    let paths = call.input(2, 0)?;
     let transformValues =
         call.input(8, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, u32, *const f32) =
@@ -2580,7 +2580,7 @@ pub fn glTransformPathNV(call: &mut Call<'_, '_>) -> Outcome {
     let resultPath = call.u32(0);
     let srcPath = call.u32(1);
     let transformType = call.u32(2);
-    let transformValues = call.pointer(3)?;
+    let transformValues = call.input(3, 0)?;
     let driver: unsafe extern "C" fn(u32, u32, u32, *const f32) =
         unsafe { call.driver(ids::GL_TRANSFORM_PATH_NV) }?;
     unsafe { driver(resultPath, srcPath, transformType, transformValues) };
@@ -2884,7 +2884,7 @@ pub fn glViewportIndexedfNV(call: &mut Call<'_, '_>) -> Outcome {
 
 pub fn glViewportIndexedfvNV(call: &mut Call<'_, '_>) -> Outcome {
     let index = call.u32(0);
-    let v = call.pointer(1)?;
+    let v = call.input(1, 0)?;
     let driver: unsafe extern "C" fn(u32, *const f32) =
         unsafe { call.driver(ids::GL_VIEWPORT_INDEXEDFV_NV) }?;
     unsafe { driver(index, v) };

@@ -11,14 +11,26 @@ use crate::call::{Call, Skip};
 use crate::driver::function;
 use crate::names::Kind;
 
+/// Texts that one command may have.
+const TEXTS_MAX: usize = 1 << 16;
+
 impl Call<'_, '_> {
     /// An address that is only a number.
     pub fn address(&self, index: usize) -> *mut c_void {
         self.usize(index) as *mut c_void
     }
 
-    /// An input of which the driver reads up to `need` bytes. Null stays null.
+    /// An input of which the driver reads up to `need` bytes. Null becomes zeros: not every driver
+    /// looks.
     pub fn input<T>(&mut self, index: usize, need: i64) -> Result<*const T, Skip> {
+        match self.bits(index) {
+            0 => Ok(self.parts.memory.void().cast()),
+            _ => self.input_or_null(index, need),
+        }
+    }
+
+    /// The same of an input that may be null.
+    pub fn input_or_null<T>(&mut self, index: usize, need: i64) -> Result<*const T, Skip> {
         let address = self.bits(index);
         let need = u64::try_from(need).unwrap_or(0);
         if address != 0 && need > self.parts.memory.readable_from(address) {
@@ -42,21 +54,41 @@ impl Call<'_, '_> {
         self.input(index, need)
     }
 
-    /// An output of which the driver writes up to `need` bytes. Null stays null.
+    /// An output of which the driver writes up to `need` bytes. For null there is room, too: not
+    /// every driver looks.
     pub fn room<T>(&mut self, index: usize, need: i64) -> Result<*mut T, Skip> {
+        match self.bits(index) {
+            0 => Ok(self.parts.outputs.piece(u64::try_from(need).unwrap_or(0), 0)?.cast()),
+            _ => self.room_or_null(index, need),
+        }
+    }
+
+    /// The same of an output that may be null.
+    pub fn room_or_null<T>(&mut self, index: usize, need: i64) -> Result<*mut T, Skip> {
         self.output_of(index, u64::try_from(need).unwrap_or(0))
     }
 
-    /// An array of texts. Null stays null.
+    /// An array of texts. Those that the trace lacks are empty.
     pub fn text_array(&mut self, index: usize, count: i64) -> Result<*const *const c_char, Skip> {
-        if self.bits(index) == 0 || count <= 0 {
-            return Ok(self.pointer(index)?);
+        let count = usize::try_from(count).unwrap_or(0);
+        if count > TEXTS_MAX {
+            return Err(Skip::from("it has more texts than replay takes"));
         }
-        let texts = self.texts(index);
-        if usize::try_from(count).is_ok_and(|count| count > texts.len()) {
-            return Err(Skip::from("the trace does not have all of its texts"));
-        }
+        let mut texts = self.texts(index);
+        texts.resize(count, Vec::new());
         Ok(self.place_texts(&texts)?.0)
+    }
+
+    /// The same of an array that may be null.
+    pub fn text_array_or_null(
+        &mut self,
+        index: usize,
+        count: i64,
+    ) -> Result<*const *const c_char, Skip> {
+        match self.bits(index) {
+            0 => Ok(std::ptr::null()),
+            _ => self.text_array(index, count),
+        }
     }
 
     /// The driver's object of a name that is an address; null of one that is not known.

@@ -54,7 +54,7 @@ fn named(call: &mut Call<'_, '_>, identifier: usize, name: usize) -> u32 {
 pub fn glObjectLabel(call: &mut Call<'_, '_>) -> Outcome {
     let (identifier, name) = (call.u32(0), named(call, 0, 1));
     let length = call.i32(2);
-    let label = call.input(3, i64::from(length))?;
+    let label = call.input_or_null(3, i64::from(length))?;
     let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) =
         unsafe { call.driver(call.own_function()?) }?;
     unsafe { driver(identifier, name, length, label) };
@@ -70,7 +70,7 @@ pub fn glGetObjectLabel(call: &mut Call<'_, '_>) -> Outcome {
     let (identifier, name) = (call.u32(0), named(call, 0, 1));
     let size = call.i32(2);
     let length = call.output(3)?;
-    let label = call.room(4, i64::from(size))?;
+    let label = call.room_or_null(4, i64::from(size))?;
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(call.own_function()?) }?;
     unsafe { driver(identifier, name, size, length, label) };
@@ -86,7 +86,7 @@ pub fn glGetObjectLabelEXT(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glObjectPtrLabel(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let length = call.i32(1);
-    let label = call.input(2, i64::from(length))?;
+    let label = call.input_or_null(2, i64::from(length))?;
     let driver: unsafe extern "C" fn(*mut c_void, i32, *const c_char) =
         unsafe { call.driver(call.own_function()?) }?;
     unsafe { driver(sync, length, label) };
@@ -98,7 +98,7 @@ pub fn glGetObjectPtrLabel(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let size = call.i32(1);
     let length = call.output(2)?;
-    let label = call.room(3, i64::from(size))?;
+    let label = call.room_or_null(3, i64::from(size))?;
     let driver: unsafe extern "C" fn(*mut c_void, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(call.own_function()?) }?;
     unsafe { driver(sync, size, length, label) };

@@ -90,6 +90,20 @@ fn pixel_bytes(ty: u32) -> u64 {
     }
 }
 
+/// Pixels of a new image. Of an image that can't be, the driver says so without any.
+fn define(
+    call: &mut Call<'_, '_>,
+    index: usize,
+    size: [i32; 3],
+    ty: u32,
+) -> Result<*const c_void, Skip> {
+    let is_observed = call.parts.memory.is_observed(call.bits(index));
+    match upload(call, index, size, ty) {
+        Err(_) if !is_observed => Ok(std::ptr::null()),
+        pixels => pixels,
+    }
+}
+
 /// Pixels that a command uploads.
 fn upload(
     call: &mut Call<'_, '_>,
@@ -108,7 +122,7 @@ pub fn glTexImage2D(call: &mut Call<'_, '_>) -> Outcome {
     let (target, level, internal) = (call.u32(0), call.i32(1), call.i32(2));
     let (width, height, border) = (call.i32(3), call.i32(4), call.i32(5));
     let (format, ty) = (call.u32(6), call.u32(7));
-    let pixels = upload(call, 8, [width, height, 1], ty)?;
+    let pixels = define(call, 8, [width, height, 1], ty)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         unsafe { call.driver(ids::GL_TEX_IMAGE2D) }?;
     unsafe { driver(target, level, internal, width, height, border, format, ty, pixels) };
@@ -120,7 +134,7 @@ pub fn glTexImage3D(call: &mut Call<'_, '_>) -> Outcome {
     let (target, level, internal) = (call.u32(0), call.i32(1), call.i32(2));
     let (width, height, depth, border) = (call.i32(3), call.i32(4), call.i32(5), call.i32(6));
     let (format, ty) = (call.u32(7), call.u32(8));
-    let pixels = upload(call, 9, [width, height, depth], ty)?;
+    let pixels = define(call, 9, [width, height, depth], ty)?;
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         unsafe { call.driver(call.own_function()?) }?;
     unsafe { driver(target, level, internal, width, height, depth, border, format, ty, pixels) };

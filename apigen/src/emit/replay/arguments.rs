@@ -83,6 +83,7 @@ impl<'a> Arguments<'a> {
     fn value(&self, at: usize, param: &Param) -> TokenStream {
         let index = Literal::usize_unsuffixed(at);
         let need = self.needs.bytes(at);
+        let is_nullable = self.command.nullable.contains(&at);
         match self.role(at, param) {
             Role::Number => {
                 let read = getter(param);
@@ -105,7 +106,10 @@ impl<'a> Arguments<'a> {
             }
             Role::Texts => {
                 let count = self.needs.elements(at).unwrap_or_else(|| quote!(1));
-                quote!(call.text_array(#index, #count)?)
+                match is_nullable {
+                    true => quote!(call.text_array_or_null(#index, #count)?),
+                    false => quote!(call.text_array(#index, #count)?),
+                }
             }
             Role::Offset(binding) => {
                 let binding = format!("{binding:#x}").parse::<TokenStream>().unwrap_or_default();
@@ -118,14 +122,20 @@ impl<'a> Arguments<'a> {
                 let stride = Literal::usize_unsuffixed(stride);
                 quote!(array_pointer(call, #index, #stride)?)
             }
-            Role::Input => match need {
-                Some(need) => quote!(call.input(#index, #need)?),
-                None => quote!(call.pointer(#index)?),
-            },
-            Role::Output | Role::Made(_) => match need {
-                Some(need) => quote!(call.room(#index, #need)?),
-                None => quote!(call.output(#index)?),
-            },
+            Role::Input => {
+                let need = need.unwrap_or_else(|| quote!(0));
+                match is_nullable {
+                    true => quote!(call.input_or_null(#index, #need)?),
+                    false => quote!(call.input(#index, #need)?),
+                }
+            }
+            Role::Output | Role::Made(_) => {
+                let need = need.unwrap_or_else(|| quote!(0));
+                match is_nullable {
+                    true => quote!(call.room_or_null(#index, #need)?),
+                    false => quote!(call.room(#index, #need)?),
+                }
+            }
         }
     }
 

@@ -83,6 +83,30 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// `@nullable(data)`
+    pub(super) fn nullable(
+        &mut self,
+        found: &[Attribute],
+        command: &crate::registry::Command,
+    ) -> Vec<usize> {
+        let Some(attribute) = find(found, "nullable") else { return Vec::new() };
+        if attribute.arguments.is_empty() {
+            self.mistake(attribute.span, "`@nullable` names pointers");
+        }
+        attribute.arguments.iter().filter_map(|name| self.pointer_of(command, name)).collect()
+    }
+
+    /// A parameter that is a pointer.
+    fn pointer_of(&mut self, command: &crate::registry::Command, name: &Name) -> Option<usize> {
+        let mut params = command.params.iter();
+        let at = params.position(|known| known.name == name.text && known.ty.is_pointer());
+        if at.is_none() {
+            let message = format!("{} has no pointer `{}`", command.name, name.text);
+            self.mistake(name.span, message);
+        }
+        at
+    }
+
     /// `@array(pointer, stride)`
     pub(super) fn array(
         &mut self,
@@ -94,19 +118,14 @@ impl<'a> Checker<'a> {
             self.mistake(attribute.span, "`@array` names a pointer and a stride");
             return None;
         };
-        let at = |name: &Name, is_pointer: bool| {
-            let named = |known: &crate::registry::Param| {
-                known.name == name.text && known.ty.is_pointer() == is_pointer
-            };
-            command.params.iter().position(named)
-        };
-        for (name, is_pointer, what) in [(pointer, true, "pointer"), (stride, false, "number")] {
-            if at(name, is_pointer).is_none() {
-                let message = format!("{} has no {what} `{}`", command.name, name.text);
-                self.mistake(name.span, message);
-            }
+        let pointer = self.pointer_of(command, pointer);
+        let mut params = command.params.iter();
+        let at = params.position(|known| known.name == stride.text && !known.ty.is_pointer());
+        if at.is_none() {
+            let message = format!("{} has no number `{}`", command.name, stride.text);
+            self.mistake(stride.span, message);
         }
-        Some((at(pointer, true)?, at(stride, false)?))
+        Some((pointer?, at?))
     }
 
     /// `@offset(pixels, GL_PIXEL_UNPACK_BUFFER_BINDING)`: the parameter, and the value that asks for
@@ -122,14 +141,7 @@ impl<'a> Checker<'a> {
             self.mistake(attribute.span, message);
             return None;
         };
-        let named =
-            |known: &crate::registry::Param| known.name == param.text && known.ty.is_pointer();
-        let at = command.params.iter().position(named);
-        if at.is_none() {
-            let message = format!("{} has no pointer `{}`", command.name, param.text);
-            self.mistake(param.span, message);
-        }
-        Some((at?, self.enumerant(binding)?))
+        Some((self.pointer_of(command, param)?, self.enumerant(binding)?))
     }
 
     /// `@ask(glGetIntegerv, GL_VIEWPORT)`

@@ -153,6 +153,7 @@ impl<'a> Checker<'a> {
             consumes,
             draws: self.has_word(attributes, "draws"),
             replay: self.replay(attributes),
+            nullable: self.nullable(attributes, by.unwrap_or(command)),
             array: self.array(attributes, by.unwrap_or(command)),
             offset: self.offset(attributes, by.unwrap_or(command)),
             locals: Vec::new(),

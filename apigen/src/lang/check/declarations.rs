@@ -20,7 +20,7 @@ impl<'a> Checker<'a> {
             ItemKind::Object { .. } => &["tracked"],
             ItemKind::Extern { .. } => &["tools"],
             ItemKind::Command { .. } => {
-                &["effect", "hook", "consumes", "draws", "replay", "offset", "array"]
+                &["effect", "hook", "consumes", "draws", "replay", "offset", "array", "nullable"]
             }
             _ => &[],
         };
