@@ -93,6 +93,33 @@ pub fn trace(input: &[u8]) -> Vec<u8> {
     [header(), &block].concat()
 }
 
+/// A command, as a test writes it down.
+#[derive(Default)]
+#[allow(dead_code, reason = "the fuzzer writes none down")]
+pub struct Written<'a> {
+    pub name: &'a str,
+    pub args: &'a [u64],
+    pub result: u64,
+    /// What its input parameters observed, in order.
+    pub inputs: &'a [Vec<u8>],
+    /// The same of its output parameters.
+    pub outputs: &'a [Vec<u8>],
+}
+
+/// The file of a trace of these commands, in a context of ES 3.2.
+#[allow(dead_code, reason = "the fuzzer writes none down")]
+pub fn trace_of(commands: &[Written<'_>]) -> Vec<u8> {
+    let mut script = Script { input: &[], raw: Vec::new(), stamp: 1, thread: 0 };
+    script.prelude();
+    for command in commands {
+        let Written { name, args, result, inputs, outputs } = command;
+        let outputs: Vec<_> = outputs.iter().map(|bytes| (0, bytes.clone())).collect();
+        script.written(name, args, inputs, *result, &outputs);
+    }
+    let block = encode_block(&script.raw, 1).expect("records are compressed");
+    [header(), &block].concat()
+}
+
 fn functions() -> &'static [Function] {
     Description::built_in().functions()
 }
@@ -170,6 +197,18 @@ impl Script<'_> {
 
     /// A command with these arguments and result; `outputs` are of its output parameters, in order.
     fn fixed(&mut self, name: &str, args: &[u64], result: u64, outputs: &[(u64, Vec<u8>)]) {
+        self.written(name, args, &[], result, outputs);
+    }
+
+    /// The same with what its input parameters observed.
+    fn written(
+        &mut self,
+        name: &str,
+        args: &[u64],
+        inputs: &[Vec<u8>],
+        result: u64,
+        outputs: &[(u64, Vec<u8>)],
+    ) {
         let function = functions().iter().find(|function| function.name == name);
         let function = function.expect("a function of the registry");
         let mut enter = vec![0; function.fixed_len as usize];
@@ -178,7 +217,13 @@ impl Script<'_> {
         }
         let slots = |observed| function.params.iter().filter(move |p| p.observed == observed);
         pad(&mut enter);
-        enter.extend(std::iter::repeat_n(0, 8 * slots(Observed::In).count()));
+        let mut inputs = inputs.iter();
+        for _ in slots(Observed::In) {
+            match inputs.next() {
+                Some(bytes) => observation(&mut enter, bytes),
+                None => enter.extend_from_slice(&[0; 8]),
+            }
+        }
         let mut leave = vec![0; function.result_len()];
         put(&mut leave, 0, function.result, result);
         pad(&mut leave);

@@ -188,11 +188,10 @@ impl<'p, 'c> Call<'p, 'c> {
         found.unwrap_or_else(|| stranger(u64::from(recorded))) as u32
     }
 
-    /// An array of names, as the driver has them. Null stays null.
+    /// An array of names, as the driver has them. Null becomes zeros: not every driver looks.
     pub fn names(&mut self, kind: Kind, index: usize, count: i64) -> Result<*const u32, Skip> {
-        let address = self.bits(index);
-        if address == 0 {
-            return Ok(std::ptr::null());
+        if self.bits(index) == 0 {
+            return Ok(self.parts.memory.void().cast());
         }
         let recorded = self.recorded_names(index, count);
         let mut real = Vec::with_capacity(recorded.len() * 4);

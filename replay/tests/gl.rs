@@ -1,0 +1,215 @@
+//! What the driver gets of OpenGL ES commands: names, places, texts and memory of its own.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::io::Cursor;
+use std::ptr::{NonNull, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use gapii_protocol::trace::TraceReader;
+use gapii_replay::{Loader, Options, Quiet, Report, replay};
+
+#[path = "../fuzz/fake_driver.rs"]
+mod fake_driver;
+#[path = "../fuzz/script.rs"]
+mod script;
+
+use fake_driver::FakeDriver;
+use script::Written;
+
+/// What the driver was called with; one test at a time.
+static CALLS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static TURN: Mutex<()> = Mutex::new(());
+
+fn note(call: String) {
+    CALLS.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+}
+
+macro_rules! spies {
+    ($name:expr; $($function:ident),* $(,)?) => {
+        match $name {
+            $(stringify!($function) => $function as *mut c_void,)*
+            _ => null_mut(),
+        }
+    };
+}
+
+/// A driver that notes some calls.
+struct Spy;
+
+// SAFETY: the functions below have the signatures of their names.
+unsafe impl Loader for Spy {
+    fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        let spy = spies!(
+            name.to_str().ok()?;
+            glBindTexture, glClientWaitSync, glDeleteTextures, glGenTextures, glGetUniformLocation,
+            glLinkProgram, glShaderSource, glTexImage2D, glTexParameteriv, glUniform1i, glUniform4fv,
+        );
+        NonNull::new(spy).or_else(|| FakeDriver.find(name))
+    }
+}
+
+unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
+    for at in 0..n as usize {
+        // SAFETY: the player gives room for `n` names.
+        unsafe { *textures.add(at) = 900 + at as u32 };
+    }
+}
+
+unsafe extern "C" fn glBindTexture(_target: u32, texture: u32) {
+    note(format!("bind {texture}"));
+}
+
+unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
+    // SAFETY: the player gives `n` names.
+    note(format!("delete {:?}", unsafe { std::slice::from_raw_parts(textures, n as usize) }));
+}
+
+unsafe extern "C" fn glClientWaitSync(_sync: *mut c_void, _flags: u32, timeout: u64) -> u32 {
+    note(format!("wait {timeout}"));
+    0x911A
+}
+
+unsafe extern "C" fn glGetUniformLocation(_program: u32, name: *const c_char) -> i32 {
+    // SAFETY: the player ends texts with a zero.
+    match unsafe { CStr::from_ptr(name) }.to_bytes() {
+        b"lights" => 20,
+        b"lights[1]" => 21,
+        _ => -1,
+    }
+}
+
+unsafe extern "C" fn glLinkProgram(_program: u32) {}
+
+unsafe extern "C" fn glUniform1i(location: i32, _value: i32) {
+    note(format!("uniform {location}"));
+}
+
+unsafe extern "C" fn glUniform4fv(_location: i32, count: i32, _value: *const f32) {
+    note(format!("uniforms {count}"));
+}
+
+unsafe extern "C" fn glShaderSource(
+    _shader: u32,
+    count: i32,
+    texts: *const *const c_char,
+    lengths: *const i32,
+) {
+    // SAFETY: the player gives `count` texts that end with a zero.
+    let text = |at| unsafe { CStr::from_ptr(*texts.add(at)) };
+    let texts: Vec<_> = (0..count as usize).map(text).collect();
+    note(format!("source {texts:?}, lengths: {}", !lengths.is_null()));
+}
+
+unsafe extern "C" fn glTexParameteriv(_target: u32, _name: u32, params: *const i32) {
+    // SAFETY: the player gives numbers where the program gave null.
+    note(format!("parameter {}", unsafe { *params }));
+}
+
+unsafe extern "C" fn glTexImage2D(
+    _target: u32,
+    _level: i32,
+    _internal: i32,
+    width: i32,
+    _height: i32,
+    _border: i32,
+    _format: u32,
+    _ty: u32,
+    pixels: *const c_void,
+) {
+    note(format!("image {width}, pixels: {}", !pixels.is_null()));
+}
+
+/// Plays commands; what the driver was called with.
+fn played(commands: &[Written<'_>]) -> (Vec<String>, Report, MutexGuard<'static, ()>) {
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    fake_driver::reset();
+    CALLS.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    let trace = script::trace_of(commands);
+    let mut reader = TraceReader::open(Cursor::new(trace)).expect("a whole header");
+    let report = replay(&mut reader, &Spy, Options::default(), &mut Quiet).expect("it is played");
+    let calls = std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner));
+    (calls, report, turn)
+}
+
+fn bytes(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// A command without memory.
+fn plain<'a>(name: &'a str, args: &'a [u64]) -> Written<'a> {
+    Written { name, args, ..Written::default() }
+}
+
+#[test]
+fn names_are_those_of_the_driver() {
+    let names = [bytes(&[7, 8])];
+    let (calls, ..) = played(&[
+        Written { outputs: &names, ..plain("glGenTextures", &[2, 0x1000]) },
+        plain("glBindTexture", &[0xDE1, 8]),
+        plain("glBindTexture", &[0xDE1, 0]),
+        Written { inputs: &names, ..plain("glDeleteTextures", &[2, 0x1000]) },
+        // Binding makes a new one.
+        plain("glBindTexture", &[0xDE1, 8]),
+    ]);
+    assert_eq!(calls, ["bind 901", "bind 0", "delete [900, 901]", "bind 900"]);
+}
+
+#[test]
+fn uniform_is_set_where_the_driver_has_it() {
+    let name = [b"lights".to_vec()];
+    let (calls, ..) = played(&[
+        Written { result: 3, ..plain("glCreateProgram", &[]) },
+        plain("glUseProgram", &[3]),
+        Written { inputs: &name, result: 5, ..plain("glGetUniformLocation", &[3, 0x1000]) },
+        plain("glUniform1i", &[5, 1]),
+        plain("glUniform1i", &[6, 1]),
+        plain("glUniform1i", &[9, 1]),
+        plain("glLinkProgram", &[3]),
+        plain("glUniform1i", &[5, 1]),
+    ]);
+    assert_eq!(calls, ["uniform 20", "uniform 21", "uniform 9", "uniform 5"]);
+}
+
+#[test]
+fn texts_end_with_a_zero_and_those_missing_are_empty() {
+    let texts = [[&3u32.to_le_bytes()[..], b"one", &0u32.to_le_bytes()].concat()];
+    let (calls, ..) =
+        played(&[Written { inputs: &texts, ..plain("glShaderSource", &[1, 3, 0x1000, 0]) }]);
+    assert_eq!(calls, [r#"source ["one", "", ""], lengths: false"#]);
+}
+
+#[test]
+fn nobody_waits_for_ever() {
+    let (calls, ..) = played(&[
+        plain("glClientWaitSync", &[0x70, 1, u64::MAX]),
+        plain("glClientWaitSync", &[0x70, 1, 5]),
+    ]);
+    assert_eq!(calls, ["wait 10000000000", "wait 5"]);
+}
+
+#[test]
+fn null_becomes_zeros_where_a_driver_need_not_look() {
+    let (calls, ..) = played(&[plain("glTexParameteriv", &[0xDE1, 0x2801, 0])]);
+    assert_eq!(calls, ["parameter 0"]);
+}
+
+#[test]
+fn what_reads_more_than_there_is_is_skipped() {
+    let (calls, report, _turn) = played(&[
+        plain("glUniform4fv", &[0, 4, 0x1000]),
+        plain("glUniform4fv", &[0, i32::MAX as u64, 0x1000]),
+        plain("glUniform4fv", &[0, u64::MAX, 0x1000]),
+    ]);
+    assert_eq!(calls, ["uniforms 4", "uniforms -1"]);
+    assert_eq!(report.skipped, 1);
+}
+
+#[test]
+fn image_of_impossible_size_is_the_drivers_to_refuse() {
+    let most = i32::MAX as u64;
+    let (calls, ..) = played(&[
+        plain("glTexImage2D", &[0xDE1, 0, 0x1908, 4, 4, 0, 0x1908, 0x1401, 0x1000]),
+        plain("glTexImage2D", &[0xDE1, 0, 0x1908, most, most, 0, 0x1908, 0x1401, 0x1000]),
+    ]);
+    assert_eq!(calls, ["image 4, pixels: true", "image 2147483647, pixels: false"]);
+}
