@@ -279,6 +279,8 @@ extern "C" fn eglGetConfigAttrib(_: usize, _: usize, attribute: i32, value: *mut
             0x3026 => 8,
             0x3033 => 7,
             0x3040 => 0x4F,
+            // Colours are fixed-point numbers.
+            0x3339 => 0x333A,
             _ => 0,
         },
     );
