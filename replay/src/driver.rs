@@ -95,8 +95,10 @@ impl Driver {
 pub struct SystemLoader {
     egl: Library,
     gles: Option<Library>,
-    get_proc_address: unsafe extern "C" fn(*const c_char) -> *mut c_void,
+    get_proc_address: GetProcAddress,
 }
+
+type GetProcAddress = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
 /// Why the system's libraries can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -117,7 +119,8 @@ impl SystemLoader {
         let egl = Library::open(EGL).map_err(|why| LoadError::Open { name, why })?;
         let found = egl.find(c"eglGetProcAddress").ok_or(LoadError::NotEgl { name })?;
         // SAFETY: eglGetProcAddress of EGL 1.5 has this signature.
-        let get_proc_address = unsafe { std::mem::transmute::<NonNull<c_void>, _>(found) };
+        let get_proc_address =
+            unsafe { std::mem::transmute::<NonNull<c_void>, GetProcAddress>(found) };
         Ok(Self { egl, gles: Library::open(GLES).ok(), get_proc_address })
     }
 }
