@@ -10,6 +10,7 @@ mod commands;
 mod connection;
 mod failure;
 mod finished_file;
+mod frame_differences;
 mod installation;
 mod launch;
 mod local_time;

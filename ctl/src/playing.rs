@@ -14,6 +14,7 @@ use crate::signals::{self, Signals};
 use crate::trace_file::{Reader, unreadable};
 
 /// Whether somebody has asked for the end.
+#[derive(Clone)]
 pub struct Stop(Arc<AtomicBool>);
 
 /// From here on Ctrl-C ends what is played, and a second one this process. To be called before

@@ -48,4 +48,6 @@ fn two_runs_of_a_program_are_the_same_and_two_programs_are_not() {
     let different = compare(&other);
     assert_eq!(different.status.code(), Some(1), "{different}");
     assert!(json(&different)["first"]["a"].is_u64(), "{different}");
+    let frames = json(&different)["frames"].as_array().map_or(0, Vec::len);
+    assert!(frames > 0, "{different}");
 }

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gapii_analysis::diff::{Comparer, Diff as Found, FunctionDiff, Side, Sides};
 use gapii_protocol::trace::Info;
+use serde::Serialize;
 
 use crate::args::Json;
 use crate::call_text;
 use crate::failure::Failure;
+use crate::frame_differences::{self, FrameDifference};
+use crate::playing;
 use crate::reading_progress::ReadingProgress;
 use crate::table::aligned;
 use crate::text::{self, counted};
@@ -24,12 +27,33 @@ pub struct Diff {
     #[arg(value_name = "B")]
     b: PathBuf,
 
+    /// Compare commands only: don't play traces that differ to compare their frames
+    #[arg(long)]
+    no_frames: bool,
+
     #[command(flatten)]
     json: Json,
 }
 
+/// What is found, as JSON has it.
+#[derive(Serialize)]
+struct Differences {
+    #[serde(flatten)]
+    commands: Found,
+    /// Frames that differ, where they were compared.
+    frames: Option<Vec<FrameDifference>>,
+}
+
 pub fn run(args: &Diff) -> Result<u8, Failure> {
-    let found = compare(args)?;
+    let stop = playing::hear_stops()?;
+    let commands = compare(args)?;
+    // The same commands with the same memory draw the same.
+    let frames = match commands.is_same() || args.no_frames {
+        true => None,
+        false => Some(frame_differences::find([&args.a, &args.b], &stop)?),
+    };
+    let is_same = commands.is_same();
+    let found = Differences { commands, frames };
     match args.json.json {
         true => text::print_json(&found)?,
         false => {
@@ -37,7 +61,7 @@ pub fn run(args: &Diff) -> Result<u8, Failure> {
             text::print(|out| out.write_all(words.as_bytes()))?;
         }
     }
-    Ok(u8::from(!found.is_same()))
+    Ok(u8::from(!is_same))
 }
 
 /// Reads both traces, a command of each in turn.
@@ -70,7 +94,8 @@ fn compare(args: &Diff) -> Result<Found, Failure> {
     Ok(comparer.finish())
 }
 
-fn describe(args: &Diff, found: &Found) -> Result<String, Failure> {
+fn describe(args: &Diff, found: &Differences) -> Result<String, Failure> {
+    let Differences { commands: found, frames } = found;
     let mut text = String::new();
     match found.first {
         None => text += &format!("the same {}\n", counted(found.commands.a, "command")),
@@ -92,7 +117,19 @@ fn describe(args: &Diff, found: &Found) -> Result<String, Failure> {
         });
         text += &aligned(std::iter::once(head).chain(rows));
     }
+    if let Some(frames) = frames {
+        text += &describe_frames(frames);
+    }
     Ok(text)
+}
+
+fn describe_frames(frames: &[FrameDifference]) -> String {
+    if frames.is_empty() {
+        return "no frame looks another way\n".to_owned();
+    }
+    let head = ["FRAME", "DIFFERENCE"].map(str::to_owned);
+    let rows = frames.iter().map(|frame| [frame.name.clone(), frame.to_string()]);
+    aligned(std::iter::once(head).chain(rows))
 }
 
 /// The command of this number, as `dump` has it.

@@ -19,7 +19,7 @@ use std::ops::Range;
 
 pub use at::At;
 pub use folder::Folder;
-pub use picture::Picture;
+pub use picture::{Picture, PixelDifference};
 pub use sheet::{Sheet, spread};
 
 use gapii_protocol::trace::BlobName;

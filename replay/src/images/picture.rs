@@ -1,6 +1,6 @@
 //! Pictures: what a framebuffer held, and its PNG.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, Seek, Write};
 
 /// Rows of RGBA from the bottom up, a byte for each, as drivers give them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,6 +34,47 @@ impl Picture {
         }
         let color = if is_opaque { png::ColorType::Rgb } else { png::ColorType::Rgba };
         write_png(out, self.width, self.height, color, png::BitDepth::Eight, &bytes)
+    }
+}
+
+/// How two pictures of one size differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+pub struct PixelDifference {
+    /// Pixels that are not the same.
+    pub pixels: u64,
+    /// Of so many.
+    pub of: u64,
+    /// The largest difference of a channel, 255 at most.
+    pub largest: u8,
+}
+
+impl Picture {
+    /// Reads what [`Picture::write_png`] has written.
+    pub fn read_png(input: impl BufRead + Seek) -> io::Result<Self> {
+        let mut decoder = png::Decoder::new(input);
+        decoder.set_transformations(png::Transformations::ALPHA);
+        let mut reader = decoder.read_info()?;
+        let too_large = || io::Error::from(io::ErrorKind::OutOfMemory);
+        let mut samples = vec![0; reader.output_buffer_size().ok_or_else(too_large)?];
+        let info = reader.next_frame(&mut samples)?;
+        let rows = samples.chunks_exact((4 * info.width as usize).max(1));
+        let rgba = rows.rev().flatten().copied().collect();
+        Ok(Self { width: info.width, height: info.height, rgba })
+    }
+
+    /// How this picture and another differ; `None` if their sizes do.
+    pub fn difference(&self, other: &Self) -> Option<PixelDifference> {
+        if (self.width, self.height) != (other.width, other.height) {
+            return None;
+        }
+        let of = self.rgba.len() as u64 / 4;
+        let mut found = PixelDifference { of, ..PixelDifference::default() };
+        for (a, b) in self.rgba.chunks_exact(4).zip(other.rgba.chunks_exact(4)) {
+            let largest = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
+            found.pixels += u64::from(largest > 0);
+            found.largest = found.largest.max(largest);
+        }
+        Some(found)
     }
 }
 
@@ -75,6 +116,27 @@ pub mod tests {
         picture.write_png(&mut file).unwrap();
         let expected = vec![7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6];
         assert_eq!(decoded(&file), (2, 2, png::ColorType::Rgb, expected));
+    }
+
+    #[test]
+    fn png_is_read_as_it_was_written() {
+        for alpha in [255, 9] {
+            let rgba = (0..24).map(|at| if at % 4 == 3 { alpha } else { at }).collect();
+            let picture = Picture { width: 2, height: 3, rgba };
+            let mut file = Vec::new();
+            picture.write_png(&mut file).unwrap();
+            assert_eq!(Picture::read_png(io::Cursor::new(file)).unwrap(), picture);
+        }
+    }
+
+    #[test]
+    fn difference_counts_pixels_and_has_the_largest_of_a_channel() {
+        let picture = |rgba: [u8; 8]| Picture { width: 2, height: 1, rgba: rgba.to_vec() };
+        let a = picture([1, 2, 3, 255, 4, 5, 6, 255]);
+        assert_eq!(a.difference(&a), Some(PixelDifference { pixels: 0, of: 2, largest: 0 }));
+        let b = picture([1, 2, 3, 255, 4, 15, 3, 255]);
+        assert_eq!(a.difference(&b), Some(PixelDifference { pixels: 1, of: 2, largest: 10 }));
+        assert_eq!(a.difference(&Picture { width: 1, height: 2, ..b }), None);
     }
 
     #[test]
