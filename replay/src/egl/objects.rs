@@ -30,6 +30,8 @@ pub struct Egl {
     pub(super) currents: BTreeMap<u32, Current>,
     /// Pixels of all surfaces.
     pub(super) pixels: u64,
+    /// Waits for syncs that came to nothing.
+    pub(super) vain_waits: u32,
     /// A surface for contexts without one, where the driver wants one.
     pub(super) stand_in: HashMap<Handle, Handle>,
 }
