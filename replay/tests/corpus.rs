@@ -19,9 +19,9 @@ fn fuzz_inputs_are_played_or_refused() {
         played::check(&std::fs::read(&path).expect("a readable input"));
         count += 1;
     }
-    assert!(count >= 0, "only {count} inputs in {}", folder.display());
+    assert!(count >= 20, "only {count} inputs in {}", folder.display());
     // And some that need no file.
     for byte in 0..=255 {
-        played::check(&vec![byte; 64]);
+        played::check(&[byte; 64]);
     }
 }

@@ -25,6 +25,7 @@ pub mod process;
 pub mod programs;
 pub mod random;
 pub mod replaying;
+pub mod replays;
 pub mod scene;
 pub mod stream;
 pub mod transparency;

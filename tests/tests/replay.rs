@@ -1,0 +1,102 @@
+//! The programs of `tests/apps/`, recorded and played: every answer is what it was, every frame is
+//! what it was, and what is played twice is the same twice.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gapii_tests::gapii::Session;
+use gapii_tests::process::run;
+use gapii_tests::programs::names_in;
+use gapii_tests::random::Random;
+use gapii_tests::replays::{images, record_app, replay, verified};
+
+/// Records a program, plays it and compares: answers, and each frame as the shim saw it.
+fn check(session: &Session, name: &str) -> Result<(), String> {
+    let recorded = record_app(session, name)?;
+    let report = verified(session, &recorded.trace, &[])?;
+    let frames = recorded.read_back.len() as u64;
+    if report["verified"]["frames"] != frames {
+        return Err(format!("{frames} frames: {report}"));
+    }
+    match report["verified"]["equal"].as_u64() {
+        Some(1..) => Ok(()),
+        _ => Err("nothing was compared".to_owned()),
+    }
+}
+
+/// Runs `check` with each name, on both cores; what is the matter with some, a line each.
+fn complaints(names: &[String], check: impl Fn(&str) -> Result<(), String> + Sync) -> Vec<String> {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        // Relaxed: it hands out numbers, and nothing else depends on it.
+        while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(what) = check(name) {
+                found.lock().expect("no check panics").push(format!("{name}: {what}"));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
+    found.into_inner().expect("no check panics")
+}
+
+#[track_caller]
+fn none(found: &[String]) {
+    assert!(found.is_empty(), "{}:\n{}", found.len(), found.join("\n"));
+}
+
+/// The frames that are compared are hashes of what the program drew, and the read-backs that are
+/// compared are its own.
+#[test]
+fn every_answer_and_frame_is_as_it_was_recorded() {
+    let session = Session::new();
+    none(&complaints(&names_in("apps"), |name| check(&session, name)));
+}
+
+#[test]
+fn programs_of_several_threads_are_played_alike_twenty_times() {
+    let names = ["shared_contexts", "moving_contexts", "bad_context"];
+    let names: Vec<_> = names.iter().flat_map(|name| vec![(*name).to_owned(); 20]).collect();
+    none(&complaints(&names, |name| {
+        // A folder of its own for each.
+        let session = Session::new();
+        check(&session, name)
+    }));
+}
+
+#[test]
+fn played_twice_the_images_are_the_same() {
+    let session = Session::new();
+    for name in ["animation", "framebuffers", "shared_contexts"] {
+        let recorded = record_app(&session, name).unwrap();
+        let play = |folder| images(&session, &recorded.trace.path, folder).unwrap();
+        let (one, two) = (play(&format!("{name}-1")), play(&format!("{name}-2")));
+        assert_eq!(one.len(), recorded.read_back.len(), "{name}");
+        assert_eq!(one.len(), two.len(), "{name}");
+        for (one, two) in one.iter().zip(&two) {
+            assert_eq!(std::fs::read(one).unwrap(), std::fs::read(two).unwrap(), "{one:?}");
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_changed_end_no_replay_in_a_crash() {
+    let session = Session::new();
+    let mut random = Random::seeded("replay");
+    let recorded = record_app(&session, "client_arrays").unwrap();
+    let whole = std::fs::read(&recorded.trace.path).unwrap();
+    for number in 0..24 {
+        let mut changed = whole.clone();
+        for _ in 0..1 + number % 4 {
+            let at = random.below(changed.len() as u64) as usize;
+            changed[at] ^= 1 << random.below(8);
+        }
+        let path = session.path("changed.gapii");
+        std::fs::write(&path, &changed).unwrap();
+        let finished = run(&mut replay(&session, &path, &["--verify"]));
+        let status = finished.status.code();
+        assert!(matches!(status, Some(0 | 1 | 2)), "{finished}");
+    }
+}
