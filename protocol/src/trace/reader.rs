@@ -5,6 +5,7 @@
 //! say. A cut or damaged end is a [`Tail`], not an error: what is before it is read.
 
 use std::cell::{Ref, RefCell};
+use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -41,7 +42,14 @@ pub(super) struct BlockFile<R> {
     blocks: Arc<[BlockLocation]>,
     decoder: BlockDecoder,
     compressed: Vec<u8>,
+    /// Whether `recent` is kept: from when a blob was asked for.
+    keeps_recent: bool,
+    /// The blocks read last: commands refer to blobs that have just gone by.
+    recent: VecDeque<(usize, Vec<u8>)>,
 }
+
+/// Blocks that are kept decompressed.
+const RECENT_BLOCKS: usize = 4;
 
 /// Where a block is in its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,6 +114,8 @@ impl<R: Read + Seek> TraceReader<R> {
             blocks: Arc::clone(&blocks),
             decoder: BlockDecoder::new(BLOCK_BYTES_MAX),
             compressed: Vec::new(),
+            keeps_recent: false,
+            recent: VecDeque::new(),
         };
         let mut index = layout.index;
         let blobs = index.as_mut().and_then(|index| index.blobs.take());
@@ -237,11 +247,35 @@ impl<R: Read + Seek> BlockFile<R> {
         let Some(block) = self.blocks.get(index).copied() else {
             return Err(BlockError::NoSuchBlock { index, count: self.blocks.len() });
         };
+        if let Some((_, kept)) = self.recent.iter().find(|(kept, _)| *kept == index) {
+            raw.extend_from_slice(kept);
+            return Ok(());
+        }
         self.input.seek(SeekFrom::Start(block.offset))?;
         self.compressed.resize(block.compressed_len as usize, 0);
         self.input.read_exact(&mut self.compressed)?;
         let decoded = self.decoder.decode_into(&self.compressed, raw);
-        decoded.map_err(|why| BlockError::Damaged { index, at: block.offset, why })
+        decoded.map_err(|why| BlockError::Damaged { index, at: block.offset, why })?;
+        if self.keeps_recent {
+            self.keep(index, raw);
+        }
+        Ok(())
+    }
+
+    /// From here on blocks that were read are kept for a while.
+    pub(super) fn keep_recent(&mut self) {
+        self.keeps_recent = true;
+    }
+
+    fn keep(&mut self, index: usize, raw: &[u8]) {
+        let oldest = match self.recent.len() < RECENT_BLOCKS {
+            true => None,
+            false => self.recent.pop_front(),
+        };
+        let mut kept = oldest.map_or_else(Vec::new, |(_, kept)| kept);
+        kept.clear();
+        kept.extend_from_slice(raw);
+        self.recent.push_back((index, kept));
     }
 }
 

@@ -66,6 +66,7 @@ impl Store {
         if let Some(bytes) = self.cache.get(name) {
             return (bytes.len() as u64 == size).then_some(bytes);
         }
+        file.keep_recent();
         let bytes = Arc::new(self.bytes(file, name, Some(size)).ok()?);
         self.cache.put(name, &bytes);
         Some(bytes)
