@@ -10,8 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use gapii_protocol::trace::TraceReader;
 use gapii_replay::{Loader, Options, Quiet, Report, replay};
 
+#[allow(dead_code, reason = "some of it is the fuzzer's")]
 #[path = "../fuzz/fake_driver.rs"]
 mod fake_driver;
+#[allow(dead_code, reason = "most of it is the fuzzer's")]
 #[path = "../fuzz/script.rs"]
 mod script;
 
