@@ -5,9 +5,12 @@
 //! are; looks at every record once, at its header word (and at what the few records say that are
 //! not commands).
 
-use gapii_protocol::atom::{self, EFFECT, FRAME_END, Header, LEAVE};
+use gapii_protocol::atom::{self, BLOB, EFFECT, FRAME, FRAME_END, Header, LEAVE};
+use gapii_protocol::trace::Description;
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::{self, CaptureEnd, Meta, MetaError};
+
+use crate::capture::plain::PlainPayloads;
 
 /// A ring, by the order in which the assembler was told of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +40,8 @@ pub struct Block {
     pub records: Vec<(u32, u64)>,
     /// Ends of frames: process and number, as in the trace's index.
     pub frame_ends: Vec<(u32, u64)>,
+    /// The records that hold memory, in order: their thread, and where in `raw` they begin.
+    pub memory: Vec<(u32, u32)>,
     /// Ring space below the index may be reused once the block is safe.
     pub releases: Vec<(RingKey, u64)>,
 }
@@ -116,6 +121,7 @@ struct Ring {
 pub struct Assembler {
     /// A block is full from here on, in bytes.
     block_bytes: usize,
+    plain: PlainPayloads,
     rings: Vec<Ring>,
     members: Vec<Member>,
     threads: Vec<Thread>,
@@ -138,6 +144,7 @@ impl Assembler {
     pub fn new(block_bytes: usize) -> Self {
         Self {
             block_bytes,
+            plain: PlainPayloads::of(Description::built_in()),
             rings: Vec::new(),
             members: Vec::new(),
             threads: Vec::new(),
@@ -355,7 +362,8 @@ impl Assembler {
     /// Looks at the records from `start` on, to the block's end or the run's.
     fn walk(&mut self, index: u32, run: &Run<'_>, start: usize) -> Walk {
         let records = run.records;
-        let room = self.block_bytes.saturating_sub(self.block.raw.len());
+        let raw_len = self.block.raw.len();
+        let room = self.block_bytes.saturating_sub(raw_len);
         let limit = records.len().min(start + room.max(1));
         let mut stamp = self.threads[index as usize].stamp;
         let (mut at, mut count, mut calls) = (start, 0, 0);
@@ -378,6 +386,9 @@ impl Assembler {
                 if refused.is_err() {
                     break;
                 }
+            }
+            if matches!(header.id(), BLOB | FRAME) || self.plain.are_exceeded(header) {
+                self.block.memory.push((index, (raw_len + at - start) as u32));
             }
             count += 1;
             at = end;
@@ -624,6 +635,22 @@ mod tests {
         assert_eq!(released, bench.indices[0]);
         assert_eq!(bench.blocks.iter().map(|block| u64::from(block.seqs)).sum::<u64>(), 200);
         assert_eq!(bench.assembler.thread(0).records, 201);
+    }
+
+    #[test]
+    fn block_says_where_its_memory_is() {
+        let mut bench = Bench::new(1 << 20, 2);
+        let blob = record(BLOB, 0, None, &[0; 24]);
+        bench.append(0, &[thread(1, 1), draw(), blob.clone()]).unwrap();
+        let draw_with_memory = record(DRAW, EFFECT, None, &[1; 400]);
+        bench.append(1, &[thread(2, 2), draw_with_memory, draw(), blob]).unwrap();
+        bench.flush();
+        let block = &bench.blocks[0];
+        let found = block
+            .memory
+            .iter()
+            .map(|&(thread, at)| (thread, header_at(&block.raw, at as usize).id()));
+        assert_eq!(found.collect::<Vec<_>>(), [(0, BLOB), (1, DRAW), (1, BLOB)]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod end;
 pub mod lane;
 pub mod ledger;
 pub mod output;
+pub mod plain;
 pub mod progress;
 pub mod writer;
 

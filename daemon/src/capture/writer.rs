@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
-use gapii_protocol::atom::{BLOB, FRAME, META_FIRST, SWITCH_THREAD};
+use gapii_protocol::atom::META_FIRST;
 use gapii_protocol::control::{self, InFlight, Summary};
 use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;
 use gapii_protocol::trace::footer::Totals;
 use gapii_protocol::trace::meta::{self, Meta};
-use gapii_protocol::trace::record::Records;
+use gapii_protocol::trace::record;
 use gapii_protocol::trace::{
     BlockEncoder, BlockEntry, Description, Footer, TraceHeader, TraceIndex,
 };
@@ -196,7 +196,7 @@ impl Writer {
                 self.index.push_frame_end(process, frame);
             }
         }
-        self.look_through(&block.raw);
+        self.count_memory(block);
         let compressed_len = self.frame.len() as u32;
         self.index.push_block(BlockEntry {
             file_offset: self.output.len() - u64::from(compressed_len),
@@ -218,28 +218,24 @@ impl Writer {
         self.progress.file_bytes.store(self.output.len(), Ordering::Relaxed);
     }
 
-    /// Finds the blobs in a block that is in the file, by their bytes, and counts what its commands
-    /// observed. An application may claim what it likes of them: here it is only counted.
-    fn look_through(&mut self, raw: &[u8]) {
-        let block = self.index.blocks.len() as u32;
+    /// Counts the memory in a block that is in the file, and finds its blobs by their bytes. An
+    /// application may claim what it likes of them: here it is only counted.
+    fn count_memory(&mut self, block: &Block) {
+        let number = self.index.blocks.len() as u32;
         let description = Description::built_in();
-        let mut thread = 0;
-        for record in Records::new(raw).map_while(Result::ok) {
+        for &(thread, at) in &block.memory {
+            let Ok(record) = record::locate(&block.raw, at as usize) else { continue };
+            let payload = &block.raw[record.payload_start..record.payload_end];
             let id = record.header.id();
             if id < META_FIRST {
                 if let Some(function) = description.function(id) {
-                    self.totals.memory.command(function, record.header, record.payload, |_, _| {});
+                    self.totals.memory.command(function, record.header, payload, |_, _| {});
                 }
                 continue;
             }
-            if !matches!(id, BLOB | FRAME | SWITCH_THREAD) {
-                continue;
-            }
-            match Meta::decode(id, record.payload) {
-                Ok(Meta::SwitchThread(switch)) => thread = switch.thread,
+            match Meta::decode(id, payload) {
                 Ok(Meta::Blob(piece)) => {
-                    let place = (block, record.start as u32);
-                    if let Some(blob) = self.collector.piece(thread, place, &piece) {
+                    if let Some(blob) = self.collector.piece(thread, (number, at), &piece) {
                         self.totals.memory.blob(blob.size);
                         self.remember(blob);
                     }

@@ -1,0 +1,57 @@
+//! How long the records of commands are that hold no memory: those that are longer do.
+
+use gapii_protocol::atom::{Header, LEAVE};
+use gapii_protocol::trace::Description;
+
+/// Bytes of payload before observations, of enter and of leave records, by the command's id.
+#[derive(Debug)]
+pub struct PlainPayloads(Vec<[u32; 2]>);
+
+impl PlainPayloads {
+    pub fn of(description: &Description) -> Self {
+        let functions = description.functions();
+        let count = functions.iter().map(|function| usize::from(function.id) + 1).max();
+        let mut lens = vec![[u32::MAX; 2]; count.unwrap_or(0)];
+        for function in functions {
+            lens[usize::from(function.id)] = [
+                function.fixed_len.next_multiple_of(8),
+                function.result_len().next_multiple_of(8) as u32,
+            ];
+        }
+        Self(lens)
+    }
+
+    /// Whether the record is one of a command that is known, and longer than its arguments or result.
+    #[inline]
+    pub fn are_exceeded(&self, header: Header) -> bool {
+        let part = usize::from(header.flags() & LEAVE != 0);
+        let payload_len = header.len_untrusted().saturating_sub(header.payload_offset() as u32);
+        self.0.get(usize::from(header.id())).is_some_and(|lens| payload_len > lens[part])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gapii_protocol::atom::HEADER_LEN;
+
+    #[test]
+    fn records_with_memory_are_longer_than_those_without() {
+        let description = Description::built_in();
+        let plain = PlainPayloads::of(description);
+        let check = |name: &str, flags: u16, payload_len: u32, expected: bool| {
+            let mut functions = description.functions().iter();
+            let id = functions.find(|function| function.name == name).unwrap().id;
+            let header = Header::new(id, flags, HEADER_LEN + payload_len);
+            for header in [header, header.with_stamp()] {
+                assert_eq!(plain.are_exceeded(header), expected, "{name}, {payload_len} bytes");
+            }
+        };
+        check("glBufferData", 0, 32, false);
+        check("glBufferData", 0, 40, true);
+        check("glGetIntegerv", 0, 16, false);
+        check("glGetIntegerv", LEAVE, 0, false);
+        check("glGetIntegerv", LEAVE, 16, true);
+        assert!(!plain.are_exceeded(Header::new(0x7FFF, 0, 4000)));
+    }
+}
