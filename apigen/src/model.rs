@@ -44,6 +44,8 @@ pub struct Function {
     pub hook: Option<Hook>,
     /// What the tracked state has to do with it; `None`: nothing.
     pub state: Option<StateParts>,
+    /// Where what `state` says holds for certain arguments only.
+    pub guard: Option<Guard>,
     /// Whether it may make the driver read buffers.
     pub consumes: bool,
     /// Whether a soname exports the command.
@@ -121,6 +123,14 @@ pub struct StateParts {
     pub reads_ranges: bool,
     /// May name memory that it wrote, in its leave part.
     pub writes_ranges: bool,
+}
+
+/// The values of a parameter for which the state mutator does anything in the shim.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Guard {
+    /// Index of the parameter.
+    pub param: usize,
+    pub values: Vec<u32>,
 }
 
 /// Memory that is copied into a record.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::lang::typed::{
-    Block, Command, Expr, ExprKind, Extent, Field, Function, LocalId, Program, Scope, Stmt,
-    StmtKind,
+    BinaryOp, Block, Command, Expr, ExprKind, Extent, Field, Function, LocalId, Pattern, Program,
+    Scope, Stmt, StmtKind,
 };
 use crate::lang::walk::{map, map_extent, walk, walk_extent};
-use crate::model::StateParts;
+use crate::model::{Guard, StateParts};
 
 /// What the state mutator does at a command, as far as the shim has it; `None` for nothing.
 pub fn state(command: &Command) -> Option<StateParts> {
@@ -23,6 +23,48 @@ pub fn state(command: &Command) -> Option<StateParts> {
     (parts.enter || parts.leave).then_some(parts)
 }
 
+/// Which values of a parameter the shim has to look at before it follows the command; `None`: it
+/// follows the command whatever the arguments are.
+pub fn guard(command: &Command) -> Option<Guard> {
+    let statements = command.enter.statements.iter().chain(&command.leave.statements);
+    let mut acting = statements.filter(|stmt| Does::by(stmt).anything() || makes_object(stmt));
+    let (Some(only), None) = (acting.next(), acting.next()) else { return None };
+    let (value, patterns) = match &only.kind {
+        StmtKind::Match { value, arms, otherwise } if !Does::of(otherwise).anything() => {
+            let acting = arms.iter().filter(|arm| Does::of(&arm.body).anything());
+            (value, acting.flat_map(|arm| &arm.patterns).map(number).collect())
+        }
+        StmtKind::If { condition, otherwise, .. } if !Does::of(otherwise).anything() => {
+            let ExprKind::Binary(BinaryOp::Equal, left, right) = &condition.kind else {
+                return None;
+            };
+            let ExprKind::Int(value, _) = right.kind else { return None };
+            (left.as_ref(), vec![u32::try_from(value).ok()])
+        }
+        _ => return None,
+    };
+    let ExprKind::Param(param) = value.kind else { return None };
+    let values = patterns.into_iter().collect::<Option<_>>()?;
+    (!command.consumes).then_some(Guard { param, values })
+}
+
+/// Whether the statement is a variable for an object that it may make.
+fn makes_object(stmt: &Stmt) -> bool {
+    let StmtKind::Let(_, value) = &stmt.kind else { return false };
+    let mut found = false;
+    walk(value, &mut |inner| {
+        found |= matches!(inner.kind, ExprKind::Create(..) | ExprKind::Bind(..));
+    });
+    found
+}
+
+fn number(pattern: &Pattern) -> Option<u32> {
+    match pattern {
+        Pattern::Int(value, _) => u32::try_from(*value).ok(),
+        Pattern::Bool(_) | Pattern::Variant(..) => None,
+    }
+}
+
 /// What a part does in the shim.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Does {
@@ -36,6 +78,11 @@ impl Does {
         let mut does = Self::default();
         each(part, &mut |stmt| does.add(stmt, false));
         does
+    }
+
+    /// What one statement does in the shim, with those inside it.
+    fn by(stmt: &Stmt) -> Self {
+        Self::of(&Block { statements: vec![stmt.clone()] })
     }
 
     /// What a part does in the tools.

@@ -144,6 +144,7 @@ impl Resolver<'_> {
                 before,
             }),
             state: parts::state(command),
+            guard: parts::guard(command),
             consumes: command.consumes,
             exported,
         })

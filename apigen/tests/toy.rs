@@ -40,6 +40,18 @@ fn handlers_with_observations_and_effects() {
 }
 
 #[test]
+fn command_is_followed_for_the_arguments_for_which_it_does_anything() {
+    let text = generated("shim/src/generated/trackers.rs");
+    assert_eq!(text.matches("matches!(").count(), 1, "{text}");
+    assert!(
+        text.contains("if !matches!(pname, 0x1004) {\n        return driver(pname);"),
+        "{text}"
+    );
+    let text = generated("shim/src/generated/handlers_gl_es2.rs");
+    assert!(text.contains("if matches!(pname, 0x1004) {\n        tracking::touch("), "{text}");
+}
+
+#[test]
 fn annotation_holds_for_an_alias() {
     let text = generated("shim/src/generated/handlers_gl_shared_extensions.rs");
     assert!(text.contains("observe::array(params, sizes::toy_parameter(pname), 4)"), "{text}");

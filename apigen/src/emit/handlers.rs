@@ -24,6 +24,7 @@ const MODULES: [(Origin, &str); 6] = [
 pub const PRELUDE: &str = "\
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::manual_range_patterns,
     clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,

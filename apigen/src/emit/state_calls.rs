@@ -1,6 +1,6 @@
 //! Calls of the state mutator: what handlers and trackers do for it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::ident;
@@ -10,9 +10,13 @@ use crate::model::{Api, Direction, Function, Value};
 /// Has the state's part of a recorded command run.
 pub fn touch(function: &Function, call: TokenStream, part: Direction) -> TokenStream {
     let act = act(function, part);
-    match function.api {
+    let touch = match function.api {
         Api::Egl => quote!(tracking::touch_egl(Some(#call), #act);),
         Api::Gles => quote!(tracking::touch(#call, #act);),
+    };
+    match guard(function) {
+        Some(guard) => quote!(if #guard { #touch }),
+        None => touch,
     }
 }
 
@@ -63,4 +67,16 @@ fn act(function: &Function, part: Direction) -> TokenStream {
             }
         }
     }
+}
+
+/// Whether the arguments are some for which the state's part does anything.
+pub fn guard(function: &Function) -> Option<TokenStream> {
+    let guard = function.guard.as_ref()?;
+    let param = ident(&function.params.get(guard.param)?.ident);
+    let values = guard.values.iter().map(|value| hexadecimal(*value));
+    Some(quote!(matches!(#param, #(#values)|*)))
+}
+
+fn hexadecimal(value: u32) -> Literal {
+    format!("{value:#x}").parse().expect("hexadecimal digits are a literal")
 }

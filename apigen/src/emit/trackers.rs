@@ -4,7 +4,7 @@
 use quote::quote;
 
 use super::handlers::{PRELUDE, Parts, params, result_type};
-use super::state_calls::{tracker, update};
+use super::state_calls::{guard, tracker, update};
 use super::{file, ident};
 use crate::model::{Direction, Function, Model, StateParts};
 
@@ -42,6 +42,7 @@ fn tracker_of(function: &Function) -> String {
     let result_type = result_type(function);
     let Parts { call_driver, drive, .. } = Parts::new(function);
     let begin = tracker(function);
+    let guard = guard(function).map(|guard| quote!(if !#guard { return #call_driver; }));
     let state = function.state;
     let has = |part: fn(&StateParts) -> bool| state.as_ref().is_some_and(part);
     let enter = has(|state| state.enter).then(|| update(function, Direction::In));
@@ -56,6 +57,7 @@ fn tracker_of(function: &Function) -> String {
     quote! {
         pub unsafe extern "C" fn #name(#(#params),*) #result_type {
             let driver: unsafe extern "C" fn(#(#types),*) #result_type = driver!(#id);
+            #guard
             let Some(mut tracker) = #begin else { return #call_driver };
             #enter
             #drive

@@ -2,6 +2,7 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::manual_range_patterns,
     clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
@@ -776,9 +777,11 @@ pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
 pub unsafe extern "C" fn glDisable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE);
     let Some(mut call) = Call::begin(GL_DISABLE) else { return trackers::glDisable(cap) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDisable::enter(tracked, readable, observer, cap)
-    });
+    if matches!(cap, 0x8d69) {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glDisable::enter(tracked, readable, observer, cap)
+        });
+    }
     let call = call.reserve(EFFECT, 4).map(|call| {
         call.clear(0);
         call.put(0, cap);
@@ -868,9 +871,11 @@ pub unsafe extern "C" fn glDrawElements(
 pub unsafe extern "C" fn glEnable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE);
     let Some(mut call) = Call::begin(GL_ENABLE) else { return trackers::glEnable(cap) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEnable::enter(tracked, readable, observer, cap)
-    });
+    if matches!(cap, 0x8d69) {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glEnable::enter(tracked, readable, observer, cap)
+        });
+    }
     let call = call.reserve(EFFECT, 4).map(|call| {
         call.clear(0);
         call.put(0, cap);
@@ -1706,16 +1711,18 @@ pub unsafe extern "C" fn glGetVertexAttribPointerv(
     });
     driver(index, pname, pointer);
     if let Some(mut call) = call {
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetVertexAttribPointerv::leave(
-                tracked,
-                readable,
-                observer,
-                index,
-                pname,
-                pointer as u64,
-            )
-        });
+        if matches!(pname, 0x8645) {
+            tracking::touch(&mut call, |tracked, readable, observer| {
+                commands::glGetVertexAttribPointerv::leave(
+                    tracked,
+                    readable,
+                    observer,
+                    index,
+                    pname,
+                    pointer as u64,
+                )
+            });
+        }
         call.leave(GL_GET_VERTEX_ATTRIB_POINTERV, 0, (), &mut []);
     }
 }

@@ -2,6 +2,7 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::manual_range_patterns,
     clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
@@ -1840,16 +1841,18 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetBufferPointerv::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
+        if matches!(pname, 0x88bd) {
+            tracking::touch(&mut call, |tracked, readable, observer| {
+                commands::glGetBufferPointerv::leave(
+                    tracked,
+                    readable,
+                    observer,
+                    target,
+                    pname,
+                    params as u64,
+                )
+            });
+        }
         call.leave(GL_GET_BUFFER_POINTERV, 0, (), &mut []);
     }
 }

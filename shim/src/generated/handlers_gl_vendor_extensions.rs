@@ -2,6 +2,7 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::manual_range_patterns,
     clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
@@ -2183,16 +2184,18 @@ pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *m
     });
     driver(path, pname, value);
     if let Some(mut call) = call {
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetPathParameterivNV::leave(
-                tracked,
-                readable,
-                observer,
-                path,
-                pname,
-                value as u64,
-            )
-        });
+        if matches!(pname, 0x909d | 0x909e | 0x909f) {
+            tracking::touch(&mut call, |tracked, readable, observer| {
+                commands::glGetPathParameterivNV::leave(
+                    tracked,
+                    readable,
+                    observer,
+                    path,
+                    pname,
+                    value as u64,
+                )
+            });
+        }
         let mut writes = [observe::array(value, 1, 4)];
         call.leave(GL_GET_PATH_PARAMETERIV_NV, 0, (), &mut writes);
     } else if let Some(mut tracker) = Tracker::begin() {

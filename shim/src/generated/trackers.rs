@@ -2,6 +2,7 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::manual_range_patterns,
     clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
@@ -2111,6 +2112,9 @@ pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
 
 pub unsafe extern "C" fn glDisable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE);
+    if !matches!(cap, 0x8d69) {
+        return driver(cap);
+    }
     let Some(mut tracker) = Tracker::begin() else { return driver(cap) };
     tracker.update(|tracked, readable, observer| {
         commands::glDisable::enter(tracked, readable, observer, cap)
@@ -2138,6 +2142,9 @@ pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
 
 pub unsafe extern "C" fn glEnable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE);
+    if !matches!(cap, 0x8d69) {
+        return driver(cap);
+    }
     let Some(mut tracker) = Tracker::begin() else { return driver(cap) };
     tracker.update(|tracked, readable, observer| {
         commands::glEnable::enter(tracked, readable, observer, cap)
@@ -2485,6 +2492,9 @@ pub unsafe extern "C" fn glGetInternalformativ(
 
 pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *mut i32) {
     let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PATH_PARAMETERIV_NV);
+    if !matches!(pname, 0x909d | 0x909e | 0x909f) {
+        return driver(path, pname, value);
+    }
     let Some(mut tracker) = Tracker::begin() else { return driver(path, pname, value) };
     driver(path, pname, value);
     tracker.update(|tracked, readable, observer| {
