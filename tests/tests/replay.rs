@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gapii_tests::gapii::Session;
+use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::process::run;
 use gapii_tests::programs::names_in;
 use gapii_tests::random::Random;
@@ -78,6 +78,30 @@ fn played_twice_the_images_are_the_same() {
         for (one, two) in one.iter().zip(&two) {
             assert_eq!(std::fs::read(one).unwrap(), std::fs::read(two).unwrap(), "{one:?}");
         }
+    }
+}
+
+/// The names of a trace's commands of OpenGL ES, in order.
+fn gl_names(trace: &Trace) -> Vec<String> {
+    let names = trace.commands().into_iter().map(|command| command.name);
+    names.filter(|name| name.starts_with("gl")).collect()
+}
+
+/// Among them are questions of the player's own.
+#[test]
+fn replay_that_is_recorded_has_all_commands_in_their_order() {
+    let session = Session::new();
+    for name in ["animation", "mapped_buffers", "shared_contexts"] {
+        let recorded = record_app(&session, name).unwrap();
+        let again = session.record(&[], &replay(&session, &recorded.trace.path, &[]));
+        again.run.clone().ok();
+        let again = gl_names(&again.trace);
+        let mut rest = again.iter();
+        let missing = gl_names(&recorded.trace).into_iter().position(|name| {
+            // Goes on behind the one that is found.
+            !rest.any(|other| *other == name)
+        });
+        assert_eq!(missing, None, "{name}");
     }
 }
 
