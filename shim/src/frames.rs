@@ -65,6 +65,10 @@ pub fn observe(thread: &mut Thread, display: *mut c_void, surface: *mut c_void) 
     if !read(at, width, height) {
         return;
     }
+    // While its window changes nobody says how large the buffer is that was drawn to.
+    if draw.size() != Some([width, height]) {
+        return;
+    }
     let pixels = Pixels { at, bytes };
     let kept = match keeps_pixels {
         // SAFETY: the thread is inside the shim, and its own pixels are readable.
