@@ -53,9 +53,10 @@ unsafe impl Loader for Spy {
 }
 
 unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
-    for at in 0..n as usize {
-        // SAFETY: the player gives room for `n` names.
-        unsafe { *textures.add(at) = 900 + at as u32 };
+    // SAFETY: the player gives room for `n` names.
+    let textures = unsafe { std::slice::from_raw_parts_mut(textures, n as usize) };
+    for (at, texture) in textures.iter_mut().enumerate() {
+        *texture = 900 + at as u32;
     }
 }
 
@@ -98,9 +99,10 @@ unsafe extern "C" fn glShaderSource(
     texts: *const *const c_char,
     lengths: *const i32,
 ) {
-    // SAFETY: the player gives `count` texts that end with a zero.
-    let text = |at| unsafe { CStr::from_ptr(*texts.add(at)) };
-    let texts: Vec<_> = (0..count as usize).map(text).collect();
+    // SAFETY: the player gives `count` texts.
+    let texts = unsafe { std::slice::from_raw_parts(texts, count as usize) };
+    // SAFETY: each ends with a zero.
+    let texts: Vec<_> = texts.iter().map(|text| unsafe { CStr::from_ptr(*text) }).collect();
     note(format!("source {texts:?}, lengths: {}", !lengths.is_null()));
 }
 
