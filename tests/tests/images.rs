@@ -92,12 +92,12 @@ fn folder_that_is_there_keeps_what_it_has() {
     let folder = session.path("there");
     fs::create_dir(&folder).expect("a folder");
     fs::write(folder.join("notes.txt"), "mine").expect("a file");
-    fs::write(folder.join("frame-000001.png"), "old").expect("a file");
+    fs::write(folder.join("frame-000002.png"), "old").expect("a file");
     let text = folder.to_str().expect("a plain name");
     let options = ["--images", text, "--frames", "1..3", "--opaque"];
     run(&mut played(&session, "replay", &recording.trace, &options)).ok();
-    assert_eq!(files(&folder), ["frame-000001.png", "frame-000002.png", "notes.txt"]);
-    let (.., color, _) = decoded(&folder.join("frame-000001.png"));
+    assert_eq!(files(&folder), ["frame-000002.png", "frame-000003.png", "notes.txt"]);
+    let (.., color, _) = decoded(&folder.join("frame-000002.png"));
     assert_eq!(color, png::ColorType::Rgb);
 }
 
@@ -140,8 +140,8 @@ fn interrupted_replay_leaves_whole_pictures() {
     assert!(finished.stderr.contains("as asked"), "{finished}");
     let written = files(&folder);
     assert!(written.len() < 800, "it was not interrupted");
-    for (number, name) in written.iter().enumerate() {
-        assert_eq!(*name, format!("frame-{number:06}.png"));
+    for (ordinal, name) in (1..).zip(&written) {
+        assert_eq!(*name, format!("frame-{ordinal:06}.png"));
         assert_eq!(rgba(&folder.join(name)).0, 300);
     }
 }

@@ -64,7 +64,7 @@ pub struct Taken {
 }
 
 impl Images {
-    /// One PNG in `folder` for each frame that is wanted, named by its number; opaque ones are
+    /// One PNG in `folder` for each frame that is wanted, named by its ordinal; opaque ones are
     /// without alpha, as a window shows them.
     pub fn of_frames(folder: Folder, wanted: Range<u64>, is_opaque: bool) -> Self {
         let frames = Frames { wanted, only: None, is_opaque, to: Target::Folder(folder) };
@@ -136,11 +136,12 @@ impl Images {
     }
 }
 
-/// File name of a frame's picture.
+/// File name of a frame's picture: the first frame, number 0 of the trace, is picture 1.
 fn name_of(process: u32, frame: u64) -> String {
+    let ordinal = frame.saturating_add(1);
     match process {
-        0 => format!("frame-{frame:06}.png"),
-        process => format!("process-{process}-frame-{frame:06}.png"),
+        0 => format!("frame-{ordinal:06}.png"),
+        process => format!("process-{process}-frame-{ordinal:06}.png"),
     }
 }
 
@@ -198,8 +199,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_is_named_by_the_number_of_its_frame() {
-        assert_eq!(name_of(0, 7), "frame-000007.png");
-        assert_eq!(name_of(2, 1_234_567), "process-2-frame-1234567.png");
+    fn file_is_named_by_the_ordinal_of_its_frame() {
+        assert_eq!(name_of(0, 0), "frame-000001.png");
+        assert_eq!(name_of(2, 1_234_567), "process-2-frame-1234568.png");
     }
 }
