@@ -95,13 +95,14 @@ fn replay_that_is_recorded_has_all_commands_in_their_order() {
         let recorded = record_app(&session, name).unwrap();
         let again = session.record(&[], &replay(&session, &recorded.trace.path, &[]));
         again.run.clone().ok();
-        let again = gl_names(&again.trace);
-        let mut rest = again.iter();
+        let names = gl_names(&again.trace);
+        let mut rest = names.iter();
         let missing = gl_names(&recorded.trace).into_iter().position(|name| {
             // Goes on behind the one that is found.
             !rest.any(|other| *other == name)
         });
         assert_eq!(missing, None, "{name}");
+        assert_eq!(again.trace.info()["frames"], recorded.trace.info()["frames"], "{name}");
     }
 }
 

@@ -17,8 +17,9 @@ pub fn swap(call: &mut Call<'_, '_>) -> Outcome {
     let surface = egl.surfaces.get_mut(&key).ok_or("its surface is not known")?;
     surface.swaps += 1;
     if surface.window.is_none() {
-        // A pbuffer has nothing to show; what a swap begins is begun.
+        // A pbuffer has nothing to show, and the driver nothing to do; what a swap begins is begun.
         real.flush();
+        real.swap(surface.real);
     } else if !real.swap(surface.real) {
         return Err(format!("the driver refused: {}", real.error()).into());
     }
