@@ -42,7 +42,8 @@ pub struct Survey {
     pub contexts: Vec<ContextFacts>,
     /// Surfaces in the order in which they were made.
     pub surfaces: Vec<SurfaceFacts>,
-    /// Configurations by process and handle.
+    /// Configurations by process and by a number that is given to them here: a display that is
+    /// initialized again may give old handles to other ones.
     pub configs: BTreeMap<(u32, u64), ConfigFacts>,
     /// By the command that made them.
     context_at: HashMap<u64, usize>,
@@ -60,6 +61,7 @@ pub struct ContextFacts {
     pub version: (i64, i64),
     pub is_desktop: bool,
     pub process: u32,
+    /// Number of its configuration; 0 without one.
     pub config: u64,
     /// What its driver said of it.
     pub limits: Option<ContextLimits>,
@@ -88,6 +90,7 @@ pub struct SurfaceFacts {
     /// Whether its size is the window system's affair.
     pub is_native: bool,
     pub process: u32,
+    /// Number of its configuration.
     pub config: u64,
     /// Sizes, each from a number of swaps on, in order.
     sizes: Vec<(u64, (u32, u32))>,
@@ -212,6 +215,8 @@ struct Surveyor {
     contexts: HashMap<(u32, u64), usize>,
     surfaces: HashMap<(u32, u64), usize>,
     currents: HashMap<u32, Current>,
+    /// Numbers of configurations by process and handle, as long as their display lasts.
+    config_numbers: HashMap<(u32, u64), u64>,
     bound_api: HashMap<u32, u64>,
     /// The context whose limits were taken last.
     learned: Option<(u32, u64)>,
@@ -238,6 +243,7 @@ struct Current {
 enum Look {
     Nothing,
     BindApi,
+    Terminate,
     ChooseConfig,
     ConfigAttribute,
     Context,
@@ -258,6 +264,7 @@ impl Look {
     fn of(name: &str) -> Self {
         match name {
             "eglBindAPI" => Self::BindApi,
+            "eglTerminate" => Self::Terminate,
             "eglChooseConfig" => Self::ChooseConfig,
             "eglGetConfigAttrib" => Self::ConfigAttribute,
             "eglCreateContext" => Self::Context,
@@ -321,6 +328,7 @@ impl Surveyor {
                     self.bound_api.insert(command.thread, arg(command, 0));
                 }
             }
+            Look::Terminate => self.terminate(command),
             Look::ChooseConfig => self.choose_config(command),
             Look::ConfigAttribute => self.config_attribute(command),
             Look::Context => self.context(command),
@@ -411,12 +419,31 @@ impl Surveyor {
         }
     }
 
-    fn config(&mut self, process: u32, config: u64) -> Option<&mut ConfigFacts> {
-        let configs = &mut self.survey.configs;
-        if configs.len() >= OBJECTS_MAX && !configs.contains_key(&(process, config)) {
-            return None;
+    /// The number of the configuration that has this handle now; 0 for none.
+    fn config_number(&mut self, process: u32, handle: u64) -> u64 {
+        let is_full = self.survey.configs.len() >= OBJECTS_MAX;
+        match self.config_numbers.get(&(process, handle)) {
+            Some(number) => *number,
+            None if handle == 0 || is_full => 0,
+            None => {
+                let number = self.survey.configs.len() as u64 + 1;
+                self.survey.configs.insert((process, number), ConfigFacts::default());
+                self.config_numbers.insert((process, handle), number);
+                number
+            }
         }
-        Some(configs.entry((process, config)).or_default())
+    }
+
+    fn config(&mut self, process: u32, handle: u64) -> Option<&mut ConfigFacts> {
+        let number = self.config_number(process, handle);
+        self.survey.configs.get_mut(&(process, number))
+    }
+
+    /// Configurations end with their display.
+    fn terminate(&mut self, command: &Command<'_>) {
+        if result_of(command) != Some(0) {
+            self.config_numbers.retain(|(process, _), _| *process != command.process);
+        }
     }
 
     fn choose_config(&mut self, command: &Command<'_>) {
@@ -468,6 +495,7 @@ impl Surveyor {
             facts.is_used = true;
             facts.major = facts.major.max(version.0);
         }
+        let config = self.config_number(process, config);
         let at = self.survey.contexts.len();
         self.survey.contexts.push(ContextFacts {
             version,
@@ -499,6 +527,7 @@ impl Surveyor {
         if let Some(facts) = self.config(process, config) {
             facts.is_used = true;
         }
+        let config = self.config_number(process, config);
         let mut facts = SurfaceFacts { is_native, process, config, ..SurfaceFacts::default() };
         if !is_native {
             let attributes = attributes_of(command, 2, if wide { 8 } else { 4 });

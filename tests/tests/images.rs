@@ -9,7 +9,7 @@ use gapii_tests::display::Display;
 use gapii_tests::gapii::{Recording, Session, Trace};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, Running, require, run};
-use gapii_tests::programs::{app, program};
+use gapii_tests::programs::{app, names_in, program};
 use gapii_tests::wait::until;
 use rustix::process::Signal;
 
@@ -62,20 +62,19 @@ fn recorded(session: &Session, program: &Path) -> (Recording, PathBuf) {
 
 #[test]
 fn frames_are_what_the_program_read_back() {
-    for (name, path) in [
-        ("animation", app("animation")),
-        ("fixed_function", app("fixed_function")),
-        ("bent_swaps", program("bent_swaps")),
-    ] {
+    let apps = names_in("apps").into_iter().map(|name| (name.clone(), app(&name)));
+    for (name, path) in apps.chain([("bent_swaps".to_owned(), program("bent_swaps"))]) {
         let session = Session::new();
         let (recording, native) = recorded(&session, &path);
         let folder = session.path("pictures/of/it");
         let text = folder.to_str().expect("a plain name");
-        run(&mut played(&session, "replay", &recording.trace, &["--images", text])).ok();
+        let options = ["--verify", "--images", text];
+        let finished = run(&mut played(&session, "replay", &recording.trace, &options));
+        assert_eq!(finished.status.code(), Some(0), "{name}: {finished}");
         let expected = files(&native);
         assert_eq!(files(&folder).len(), expected.len(), "{name}");
-        for (picture, file) in files(&folder).iter().zip(&expected) {
-            assert_eq!(picture.strip_suffix(".png"), file.strip_suffix(".rgba"), "{name}");
+        for (ordinal, (picture, file)) in (1..).zip(files(&folder).iter().zip(&expected)) {
+            assert_eq!(*picture, format!("frame-{ordinal:06}.png"), "{name}");
             let (width, height, pixels) = rgba(&folder.join(picture));
             let native = fs::read(native.join(file)).expect("the program wrote it");
             let rows = native[8..].chunks_exact(4 * width as usize).rev();

@@ -40,8 +40,9 @@ const TRIED_MAX: usize = 256;
 pub fn create(call: &mut Call<'_, '_>) -> Outcome {
     let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
     let process = call.command.process;
-    let (display, config, share) = (call.u64(0), call.u64(1), call.u64(2));
+    let (display, share) = (call.u64(0), call.u64(2));
     let facts = call.command.seq.and_then(|seq| call.parts.survey.context(seq));
+    let config = facts.map_or(u64::MAX, |facts| facts.config);
     if facts.is_some_and(|facts| facts.is_desktop) {
         return Err("contexts of desktop OpenGL are not played".into());
     }

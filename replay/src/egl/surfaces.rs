@@ -63,8 +63,9 @@ enum Sort {
 
 fn create(call: &mut Call<'_, '_>, attributes: Vec<(i32, i32)>, sort: Sort) -> Outcome {
     let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
-    let (process, display, config) = (call.command.process, call.u64(0), call.u64(1));
+    let (process, display) = (call.command.process, call.u64(0));
     let facts = call.command.seq.and_then(|seq| call.parts.survey.surface(seq));
+    let config = facts.map(|facts| call.parts.survey.surfaces[facts].config);
     let size = facts.and_then(|facts| call.parts.survey.surfaces[facts].size(0));
     let size = checked(size.unwrap_or(SIZE_UNKNOWN))?;
     let egl = &mut call.parts.egl;
@@ -73,7 +74,7 @@ fn create(call: &mut Call<'_, '_>, attributes: Vec<(i32, i32)>, sort: Sort) -> O
         return Err("the trace has more or larger surfaces than replay takes".into());
     }
     let real = egl.real.as_ref().ok_or("there is no display")?;
-    let config = egl.configs.find((process, config));
+    let config = egl.configs.find((process, config.unwrap_or(0)));
     let window = match (&egl.windows, sort) {
         (Some(windows), Sort::Window) => Some(windows.create(real, config, size)?),
         _ => None,
