@@ -11,7 +11,7 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,10 +24,11 @@ use gapii_protocol::trace::meta::{CaptureEnd, End, EndReason, InFlight};
 use gapii_ringbuf::{CounterMap, Merger, ModeSettings, Reading, SlotCounts, SlotState};
 
 use crate::capture::assemble::{Assembler, Block, MemberKey, RingKey, Run};
+use crate::capture::backlog::Feed;
 use crate::capture::end::{self, Cause, Exited, MemberEnd};
 use crate::capture::lane::Lane;
 use crate::capture::ledger::{Account, Ledger};
-use crate::capture::writer::{Done, Finish, Work, Written};
+use crate::capture::writer::{Done, Finish, Written};
 use crate::capture::{Capture, Departure, Joining, Order};
 use crate::clock;
 use crate::process::Process;
@@ -49,7 +50,7 @@ const BLOCKS_UNDER_WAY: usize = 16;
 #[derive(Debug)]
 pub struct Threads {
     pub orders: Receiver<Order>,
-    pub work: Sender<Work>,
+    pub feed: Feed,
     pub done: Receiver<Done>,
     pub writing: JoinHandle<Written>,
 }
@@ -336,7 +337,7 @@ impl Drain {
                 let before = assembler.records();
                 let run = Run { ring: run.ring, records: run.bytes, end_index: run.end_index };
                 let result = assembler.append(run, now_ns, &mut |block| {
-                    send(&threads.work, block, blocks_under_way);
+                    send(&threads.feed, block, blocks_under_way);
                 });
                 appended = assembler.records() - before;
                 if let Err(refusal) = result {
@@ -514,7 +515,7 @@ impl Drain {
 
     fn flush(&mut self) {
         let Self { assembler, threads, blocks_under_way, .. } = self;
-        assembler.flush(&mut |block| send(&threads.work, block, blocks_under_way));
+        assembler.flush(&mut |block| send(&threads.feed, block, blocks_under_way));
     }
 
     fn sleep(&mut self, seen: u32) {
@@ -581,7 +582,7 @@ impl Drain {
         let calls = self.assembler.calls();
         let finish = Finish { end: End { reason, in_flight }, ledger, calls, footer };
         // A writer that is gone says so below.
-        let _ = self.threads.work.send(Work::Finish(Box::new(finish)));
+        self.threads.feed.finish(finish);
         match self.threads.writing.join() {
             Ok(written) => written.summary(),
             Err(_) => Summary {
@@ -619,10 +620,10 @@ impl Member {
     }
 }
 
-fn send(work: &Sender<Work>, block: Block, under_way: &mut usize) {
+/// A writer that is gone is noticed when the capture ends.
+fn send(feed: &Feed, block: Block, under_way: &mut usize) {
     *under_way += 1;
-    // A writer that is gone is noticed when the capture ends.
-    let _ = work.send(Work::Block(block));
+    feed.block(block);
 }
 
 fn name_text(name: &[u8; 16]) -> String {

@@ -1,9 +1,10 @@
 //! A capture: its plan, its threads, and how the rest of the daemon talks to it.
 //!
-//! Two threads per capture and none without: the drain, which touches rings and no file, and the
-//! writer, which touches the file and no ring.
+//! Three threads per capture and none without: the drain, which touches rings and no file, the
+//! writer, which touches the file and no ring, and one that compresses for the writer in idle time.
 
 pub mod assemble;
+pub mod backlog;
 pub mod drain;
 pub mod end;
 pub mod lane;
@@ -22,10 +23,15 @@ use std::thread;
 
 use gapii_protocol::app::Launch;
 use gapii_protocol::control::{self, Summary};
-use gapii_protocol::trace::TraceHeader;
 use gapii_protocol::trace::footer::CaptureOptions;
+use gapii_protocol::trace::{BlockEncoder, TraceHeader};
 use gapii_ringbuf::{CounterMap, Mode, ModeSettings, Overflow, SlotCounts};
+use thread_priority::{
+    NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
 
+use crate::capture::backlog::backlog;
 use crate::capture::drain::{Drain, Threads};
 use crate::capture::end::Cause;
 use crate::capture::output::Output;
@@ -113,11 +119,12 @@ impl Capture {
         ended: impl FnOnce(Summary) + Send + 'static,
     ) -> io::Result<Arc<Self>> {
         let (orders, orders_in) = channel();
-        let (work, work_in) = channel();
+        let (feed, backlog, ahead) = backlog();
         let (done, done_in) = channel();
         let hurry = Arc::new(AtomicBool::new(false));
         let progress = Arc::new(Progress::default());
         let output = Output::new(output, Arc::clone(&hurry))?;
+        let mut encoder = BlockEncoder::new(plan.level).map_err(io::Error::other)?;
         let writer = Writer::new(output, plan.level, Arc::clone(&progress), Arc::clone(&counter))
             .map_err(io::Error::other)?;
         let (unix_ns, started_ns) = (clock::unix_ns(), clock::monotonic_ns());
@@ -125,9 +132,12 @@ impl Capture {
         let header = TraceHeader::new(program, plan.session, unix_ns, started_ns);
 
         let id = plan.id;
-        let writing = thread::Builder::new().name(format!("write-{id}")).spawn(move || {
+        let writing = thread::Builder::new()
+            .name(format!("write-{id}"))
+            .spawn(move || writer.run(&header, &backlog, &done))?;
+        thread::Builder::new().name(format!("compress-{id}")).spawn(move || {
             yield_to_programs();
-            writer.run(&header, &work_in, &done)
+            ahead.run(&mut encoder);
         })?;
         let capture = Arc::new(Self {
             plan,
@@ -137,7 +147,7 @@ impl Capture {
             counter: Arc::clone(&counter),
             hurry,
         });
-        let threads = Threads { orders: orders_in, work, done: done_in, writing };
+        let threads = Threads { orders: orders_in, feed, done: done_in, writing };
         let drain = Drain::new(Arc::clone(&capture), counter, threads, unix_ns);
         thread::Builder::new().name(format!("drain-{id}")).spawn(move || ended(drain.run()))?;
         Ok(capture)
@@ -238,12 +248,11 @@ fn take_back(order: Order) {
     }
 }
 
-/// How much this thread steps back where there are fewer processors than threads that want one.
-const WRITER_NICENESS: i32 = 10;
-
-/// Compression takes the time that programs leave: rings hold what comes meanwhile.
+/// This thread runs only where no other wants the processor.
 fn yield_to_programs() {
-    if let Err(error) = rustix::process::setpriority_process(None, WRITER_NICENESS) {
-        tracing::debug!(%error, "the writer keeps the daemon's priority");
+    let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
+    let thread = thread_native_id();
+    if let Err(error) = set_thread_priority_and_policy(thread, ThreadPriority::Min, idle) {
+        tracing::debug!(%error, "compression has the daemon's own priority");
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Sender;
 
 use gapii_protocol::atom::META_FIRST;
 use gapii_protocol::control::{self, InFlight, Summary};
@@ -20,18 +20,11 @@ use gapii_protocol::trace::{
 use gapii_ringbuf::CounterMap;
 
 use crate::capture::assemble::{Block, RingKey};
+use crate::capture::backlog::{Backlog, Work};
 use crate::capture::ledger::Ledger;
 use crate::capture::output::{Output, OutputError};
 use crate::capture::progress::Progress;
 use crate::clock;
-
-/// What the drain hands over.
-#[derive(Debug)]
-pub enum Work {
-    Block(Block),
-    /// The last piece of work.
-    Finish(Box<Finish>),
-}
 
 /// How the stream ends, and what the footer says.
 #[derive(Debug)]
@@ -144,20 +137,15 @@ impl Writer {
     }
 
     /// Writes a trace from its header to its footer: until [`Work::Finish`] comes.
-    pub fn run(
-        mut self,
-        header: &TraceHeader,
-        work: &Receiver<Work>,
-        done: &Sender<Done>,
-    ) -> Written {
+    pub fn run(mut self, header: &TraceHeader, backlog: &Backlog, done: &Sender<Done>) -> Written {
         let began = self.write_header(header);
         self.note(began);
-        while let Ok(work) = work.recv() {
+        while let Some(work) = backlog.next() {
             match work {
-                Work::Block(block) => {
-                    self.write_block(&block);
+                Work::Block(waiting) => {
+                    self.write_block(&waiting.block, waiting.frame());
                     // A drain that is gone needs no ring space.
-                    let _ = done.send(Done { releases: block.releases });
+                    let _ = done.send(Done { releases: waiting.block.releases.clone() });
                     self.counter.ring_doorbell();
                 }
                 Work::Finish(finish) => return self.finish(*finish),
@@ -171,25 +159,32 @@ impl Writer {
         self.output.write(&header.encode()?)
     }
 
-    fn write_block(&mut self, block: &Block) {
+    fn write_block(&mut self, block: &Block, ahead: Option<&[u8]>) {
         if self.error.is_some() {
             return;
         }
-        let written = self.write_frame(block);
-        if written.is_ok() {
-            self.count(block);
+        match self.write_frame(block, ahead) {
+            Ok(compressed_len) => self.count(block, compressed_len),
+            Err(error) => self.note(Err(error)),
         }
-        self.note(written);
     }
 
-    fn write_frame(&mut self, block: &Block) -> Result<(), OutputError> {
-        self.frame.clear();
-        self.encoder.encode_into(&block.raw, &mut self.frame)?;
-        self.output.write(&self.frame)
+    /// Writes a block's frame, `ahead` if that was made already; returns its length.
+    fn write_frame(&mut self, block: &Block, ahead: Option<&[u8]>) -> Result<u32, OutputError> {
+        let frame = match ahead {
+            Some(frame) => frame,
+            None => {
+                self.frame.clear();
+                self.encoder.encode_into(&block.raw, &mut self.frame)?;
+                &self.frame
+            }
+        };
+        self.output.write(frame)?;
+        Ok(frame.len() as u32)
     }
 
     /// Enters a block that is in the file.
-    fn count(&mut self, block: &Block) {
+    fn count(&mut self, block: &Block, compressed_len: u32) {
         for &(process, frame) in &block.frame_ends {
             *slot(&mut self.frames, process) += 1;
             if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
@@ -197,7 +192,6 @@ impl Writer {
             }
         }
         self.count_memory(block);
-        let compressed_len = self.frame.len() as u32;
         self.index.push_block(BlockEntry {
             file_offset: self.output.len() - u64::from(compressed_len),
             compressed_len,
@@ -305,8 +299,8 @@ impl Writer {
         meta::Block { number, first_seq, start_ns: clock::monotonic_ns() }
             .append_to(&mut block.raw);
         end.append_to(&mut block.raw);
-        self.write_frame(&block)?;
-        self.count(&block);
+        let compressed_len = self.write_frame(&block, None)?;
+        self.count(&block, compressed_len);
         Ok(())
     }
 

@@ -1,0 +1,227 @@
+//! Blocks on their way from the drain to the writer, compressed in the time that programs leave.
+//!
+//! While a block waits here, a thread that runs only where nobody else wants the processor compresses
+//! it. The writer takes it when that is done; where blocks queue up, or one has waited long, it takes
+//! it as it is, whatever the other thread is at. So nobody waits for a thread that gets no time, and
+//! a program that leaves some is not pushed aside by compression.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use gapii_protocol::trace::BlockEncoder;
+
+use crate::capture::assemble::Block;
+use crate::capture::writer::Finish;
+
+/// So many blocks in a row are no longer waited for: ring space that they hold is wanted.
+const QUEUED_MAX: usize = 2;
+/// How long a block waits for its compression.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// What the writer is to do next.
+#[derive(Debug)]
+pub enum Work {
+    Block(Arc<Waiting>),
+    /// The last piece of work.
+    Finish(Box<Finish>),
+}
+
+/// A block that is not written yet.
+#[derive(Debug)]
+pub struct Waiting {
+    pub block: Block,
+    /// Its zstd frame, once somebody has made it ahead.
+    frame: OnceLock<Vec<u8>>,
+    /// Somebody is making it.
+    is_taken: AtomicBool,
+    since: Instant,
+}
+
+/// The drain's end. The writer hears when it is dropped.
+#[derive(Debug)]
+pub struct Feed(Arc<Shared>);
+
+/// The writer's end.
+#[derive(Debug)]
+pub struct Backlog(Arc<Shared>);
+
+/// The end of the thread that compresses ahead.
+#[derive(Debug)]
+pub struct Ahead(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    work: VecDeque<Work>,
+    /// Nothing more comes.
+    is_closed: bool,
+}
+
+/// A backlog without anything in it.
+pub fn backlog() -> (Feed, Backlog, Ahead) {
+    let shared = Arc::<Shared>::default();
+    (Feed(shared.clone()), Backlog(shared.clone()), Ahead(shared))
+}
+
+impl Waiting {
+    fn new(block: Block) -> Self {
+        let (frame, is_taken) = (OnceLock::new(), AtomicBool::new(false));
+        Self { block, frame, is_taken, since: Instant::now() }
+    }
+
+    /// The block's zstd frame, if it was made ahead.
+    pub fn frame(&self) -> Option<&[u8]> {
+        self.frame.get().map(Vec::as_slice)
+    }
+}
+
+impl Feed {
+    pub fn block(&self, block: Block) {
+        self.0.push(Work::Block(Arc::new(Waiting::new(block))));
+    }
+
+    pub fn finish(&self, finish: Finish) {
+        self.0.push(Work::Finish(Box::new(finish)));
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.0.lock().is_closed = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Backlog {
+    /// The next piece of work, in the order in which it was given; waits for it. `None`: there is no
+    /// more, and the last one was no [`Work::Finish`].
+    pub fn next(&self) -> Option<Work> {
+        let mut queue = self.0.lock();
+        loop {
+            let patience = match queue.work.front() {
+                None if queue.is_closed => return None,
+                None => None,
+                Some(_) if queue.is_closed || queue.work.len() >= QUEUED_MAX => {
+                    Some(Duration::ZERO)
+                }
+                Some(Work::Finish(_)) => Some(Duration::ZERO),
+                Some(Work::Block(waiting)) if waiting.frame().is_some() => Some(Duration::ZERO),
+                Some(Work::Block(waiting)) => {
+                    Some(PATIENCE.saturating_sub(waiting.since.elapsed()))
+                }
+            };
+            let changed = &self.0.changed;
+            queue = match patience {
+                Some(Duration::ZERO) => return queue.work.pop_front(),
+                Some(patience) => {
+                    let waited = changed.wait_timeout(queue, patience);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => changed.wait(queue).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+}
+
+impl Ahead {
+    /// Compresses blocks that wait, until no more come.
+    pub fn run(&self, encoder: &mut BlockEncoder) {
+        while let Some(waiting) = self.next() {
+            // A block that can't be encoded is refused to the writer again, who says so.
+            if let Ok(frame) = encoder.encode(&waiting.block.raw) {
+                let _ = waiting.frame.set(frame);
+                self.0.changed.notify_all();
+            }
+        }
+    }
+
+    /// The first block that nobody has taken; waits for it.
+    fn next(&self) -> Option<Arc<Waiting>> {
+        let mut queue = self.0.lock();
+        loop {
+            let mut blocks = queue.work.iter().filter_map(|work| match work {
+                Work::Block(waiting) => Some(waiting),
+                Work::Finish(_) => None,
+            });
+            // Relaxed, here and below: the queue's lock orders it.
+            let free = blocks.find(|waiting| !waiting.is_taken.load(Ordering::Relaxed));
+            if let Some(waiting) = free {
+                waiting.is_taken.store(true, Ordering::Relaxed);
+                return Some(waiting.clone());
+            }
+            if queue.is_closed {
+                return None;
+            }
+            queue = self.0.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Shared {
+    fn push(&self, work: Work) {
+        self.lock().work.push_back(work);
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    fn block(byte: u8) -> Block {
+        Block { raw: vec![byte; 1000], ..Block::default() }
+    }
+
+    fn byte_of(work: Option<Work>) -> Option<(u8, bool)> {
+        match work? {
+            Work::Block(waiting) => Some((waiting.block.raw[0], waiting.frame().is_some())),
+            Work::Finish(_) => None,
+        }
+    }
+
+    #[test]
+    fn block_is_taken_when_it_is_compressed() {
+        let (feed, backlog, ahead) = backlog();
+        let compressing = thread::spawn(move || ahead.run(&mut BlockEncoder::new(1).unwrap()));
+        feed.block(block(1));
+        assert_eq!(byte_of(backlog.next()), Some((1, true)));
+        drop(feed);
+        assert!(backlog.next().is_none());
+        compressing.join().unwrap();
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_gets_no_time() {
+        let (feed, backlog, _ahead) = backlog();
+        feed.block(block(1));
+        let began = Instant::now();
+        assert_eq!(byte_of(backlog.next()), Some((1, false)));
+        assert!(began.elapsed() >= PATIENCE / 2, "it was not waited for at all");
+        for number in 0..QUEUED_MAX as u8 {
+            feed.block(block(number));
+        }
+        assert_eq!(byte_of(backlog.next()), Some((0, false)));
+    }
+
+    #[test]
+    fn work_comes_in_its_order_and_is_not_waited_for_at_the_end() {
+        let (feed, backlog, _ahead) = backlog();
+        (1..=3).for_each(|number| feed.block(block(number)));
+        drop(feed);
+        let taken: Vec<_> = std::iter::from_fn(|| byte_of(backlog.next())).collect();
+        assert_eq!(taken, [(1, false), (2, false), (3, false)]);
+    }
+}
