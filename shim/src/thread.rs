@@ -52,6 +52,8 @@ pub struct Thread {
     pub ranges: Ranges,
     /// Bytes of a blob that go into one record, at most.
     pub piece_bytes: u64,
+    /// How many of its last blobs in a row were new.
+    pub new_blobs: u32,
     /// Null until it is needed.
     scratch: *mut Scratch,
     pub frames: Frames,
