@@ -75,13 +75,7 @@ impl Identity {
                 let next = self.handles.len() as u64;
                 *self.handles.entry(handle).or_insert(next)
             }
-            Value::Unsigned(bits) => bits,
-            Value::Signed(value) => value as u64,
-            Value::F32(value) => u64::from(value.to_bits()),
-            Value::F64(value) => value.to_bits(),
-            Value::Bool(value) => u64::from(value),
-            Value::Enum { bits, .. } | Value::Bitfield { bits, .. } => bits,
-            Value::Missing => 0,
+            value => value.bits(),
         }
     }
 }

@@ -254,7 +254,7 @@ impl<'p, 'c> Call<'p, 'c> {
 
     /// What the command returned when it was recorded, as bits.
     pub fn recorded_result(&self) -> Option<u64> {
-        self.command.result().map(|(value, _)| bits(value))
+        self.command.result().map(|(value, _)| value.bits())
     }
 
     /// Outputs that the driver was given room for.
@@ -346,18 +346,5 @@ pub(crate) fn read_memory<'c>(command: &Command<'c>, into: &mut Vec<(u64, Bytes<
         if let Some(bytes) = command.bytes_of(range.observation) {
             into.push((range.address, bytes));
         }
-    }
-}
-
-/// A value's bits, sign-extended where it has a sign.
-pub(crate) fn bits(value: Value) -> u64 {
-    match value {
-        Value::Unsigned(value) | Value::Pointer(value) => value,
-        Value::Signed(value) => value as u64,
-        Value::F32(value) => u64::from(value.to_bits()),
-        Value::F64(value) => value.to_bits(),
-        Value::Bool(value) => u64::from(value),
-        Value::Enum { bits, .. } | Value::Bitfield { bits, .. } => bits,
-        Value::Missing => 0,
     }
 }

@@ -401,7 +401,7 @@ fn play_one(parts: &mut Parts, command: &Command<'_>, known: &Known, play: Play)
     let payload = command.enter_payload().unwrap_or_default();
     let mut args = [0; ARGS_MAX];
     for (arg, (ty, offset)) in args.iter_mut().zip(&known.args) {
-        *arg = call::bits(Value::read(*ty, payload, *offset));
+        *arg = Value::read(*ty, payload, *offset).bits();
     }
     parts.follower.enter(command);
     if let Err(why) = try_play(parts, command, known, play, args) {

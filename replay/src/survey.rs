@@ -10,7 +10,6 @@ use gapii_protocol::generated::functions::FUNCTIONS;
 use gapii_protocol::trace::tracker::{ContextLimits, DefaultFramebuffer};
 use gapii_protocol::trace::{Command, TraceReader};
 
-use crate::call::bits;
 use crate::driver::Driver;
 use crate::egl;
 use crate::generated::versions::VERSIONS;
@@ -632,12 +631,12 @@ impl Surveyor {
 
 /// An argument's bits.
 fn arg(command: &Command<'_>, index: usize) -> u64 {
-    command.args().nth(index).map_or(0, |arg| bits(arg.value))
+    command.args().nth(index).map_or(0, |arg| arg.value.bits())
 }
 
 /// What it returned.
 fn result_of(command: &Command<'_>) -> Option<u64> {
-    command.result().map(|(value, _)| bits(value))
+    command.result().map(|(value, _)| value.bits())
 }
 
 /// What the trace observed at a parameter.

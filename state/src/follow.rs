@@ -61,7 +61,7 @@ impl Follower {
         let Some(leave) = state_of(&mut self.states, command).and_then(|state| state.leave) else {
             return;
         };
-        let result = command.result().map(|(value, _)| bits(value));
+        let result = command.result().map(|(value, _)| value.bits());
         let is_void = command.function.is_none_or(|function| function.result.is_void());
         if !is_void && result.is_none() {
             return;
@@ -94,7 +94,7 @@ fn take_args(args: &mut Vec<u64>, command: &Command<'_>) {
     if let (Some(function), Some(payload)) = (command.function, command.enter_payload()) {
         let values = function.params.iter();
         args.extend(
-            values.map(|param| bits(Value::read(param.ty, payload, param.offset as usize))),
+            values.map(|param| Value::read(param.ty, payload, param.offset as usize).bits()),
         );
     }
 }
@@ -152,17 +152,4 @@ fn learn_limits(thread: &mut Thread, limits: &ContextLimits) {
             height: framebuffer.height,
         },
     };
-}
-
-/// A value's bits, sign-extended where it has a sign.
-fn bits(value: Value) -> u64 {
-    match value {
-        Value::Unsigned(value) | Value::Pointer(value) => value,
-        Value::Signed(value) => value as u64,
-        Value::F32(value) => u64::from(value.to_bits()),
-        Value::F64(value) => value.to_bits(),
-        Value::Bool(value) => u64::from(value),
-        Value::Enum { bits, .. } | Value::Bitfield { bits, .. } => bits,
-        Value::Missing => 0,
-    }
 }

@@ -96,9 +96,9 @@ impl Value {
         raw.map_or(Self::Missing, |raw| raw.meaning(ty))
     }
 
-    /// Its bits, zero-extended from its size.
-    fn bits(self, size: u16) -> u64 {
-        let bits = match self {
+    /// Its bits, sign-extended where it has a sign.
+    pub fn bits(self) -> u64 {
+        match self {
             Self::Signed(value) => value as u64,
             Self::Unsigned(value) | Self::Pointer(value) => value,
             Self::F32(value) => u64::from(value.to_bits()),
@@ -106,8 +106,12 @@ impl Value {
             Self::Bool(value) => u64::from(value),
             Self::Enum { bits, .. } | Self::Bitfield { bits, .. } => bits,
             Self::Missing => 0,
-        };
-        if size >= 8 { bits } else { bits & ((1 << (size * 8)) - 1) }
+        }
+    }
+
+    /// Its bits, zero-extended from `size` bytes.
+    fn low_bits(self, size: u16) -> u64 {
+        if size >= 8 { self.bits() } else { self.bits() & ((1 << (size * 8)) - 1) }
     }
 
     /// A stored number as what its type says it means.
@@ -115,11 +119,11 @@ impl Value {
         let size = ty.repr.map_or(0, Repr::size);
         match ty.kind {
             Kind::Number | Kind::Handle => self,
-            Kind::Bool => Self::Bool(self.bits(size) != 0),
-            Kind::Enum(group) => Self::Enum { group, bits: self.bits(size) },
-            Kind::Bitfield(group) => Self::Bitfield { group, bits: self.bits(size) },
+            Kind::Bool => Self::Bool(self.low_bits(size) != 0),
+            Kind::Enum(group) => Self::Enum { group, bits: self.low_bits(size) },
+            Kind::Bitfield(group) => Self::Bitfield { group, bits: self.low_bits(size) },
             Kind::Pointer | Kind::String | Kind::Strings | Kind::Array | Kind::Attributes(_) => {
-                Self::Pointer(self.bits(size))
+                Self::Pointer(self.low_bits(size))
             }
         }
     }

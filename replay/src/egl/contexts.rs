@@ -146,7 +146,7 @@ fn try_version(
 pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(1));
     let egl = &mut call.parts.egl;
-    if call.command.result().is_none_or(|(value, _)| crate::call::bits(value) != 0)
+    if call.command.result().is_none_or(|(value, _)| value.bits() != 0)
         && let Some(context) = egl.contexts.remove(&key)
         && let Some(real) = &egl.real
     {

@@ -7,7 +7,6 @@ use gapii_protocol::trace::description::{Repr, Type};
 use gapii_state::Context;
 
 use super::{Pixels, Replayed, Verdict, Why};
-use crate::call::bits;
 use crate::names::Kind;
 
 const GL_WAIT_FAILED: u64 = 0x911D;
@@ -32,7 +31,7 @@ pub(super) fn same_name(kind: Kind, there: u64, here: u64, replayed: &dyn Replay
 
 /// How the results of the query that `command` asks about compare, where they differ.
 pub(super) fn query_result(command: &Command<'_>, context: Option<&Context>) -> Verdict {
-    let id = command.args().next().map_or(0, |arg| bits(arg.value));
+    let id = command.args().next().map_or(0, |arg| arg.value.bits());
     let query = context.and_then(|context| context.queries.get(context.queries.find(id)));
     match query.map(|query| query.target) {
         Some(
@@ -65,7 +64,7 @@ pub(super) fn reads_pixels(function: &str) -> bool {
 /// How a read-back has its pixels in memory.
 pub(super) fn pixels(command: &Command<'_>, replayed: &dyn Replayed) -> Option<Pixels> {
     let context = replayed.context().filter(|_| reads_pixels(command.name()))?;
-    let argument = |index: usize| command.args().nth(index).map_or(0, |arg| bits(arg.value));
+    let argument = |index: usize| command.args().nth(index).map_or(0, |arg| arg.value.bits());
     let (width, format, ty) = (argument(2) as i32, argument(4) as u32, argument(5) as u32);
     let (row, stride) = gapii_state::gles::packed_rows(context, width, format, ty)?;
     let (row, stride) = (usize::try_from(row).ok()?, usize::try_from(stride).ok()?);

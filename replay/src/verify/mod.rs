@@ -15,7 +15,7 @@ use gapii_protocol::trace::value::{Observation, Range, Value};
 pub use differences::{Difference, Verified};
 pub use policy::{Rule, Why, rule};
 
-use crate::call::{Call, Skip, bits};
+use crate::call::{Call, Skip};
 use crate::names::Kind;
 use differences::{Differences, Place};
 use played::Played;
@@ -168,7 +168,7 @@ impl Comparison<'_, '_> {
         let Some(function) = command.function else { return };
         let rule = rule(&function.name, "result", asked);
         if function.name == "glGetError" {
-            let was_one = bits(recorded) != GL_NO_ERROR;
+            let was_one = recorded.bits() != GL_NO_ERROR;
             let stands_for_skipped = self.found.error_asked(key_of(command), was_one);
             if was_one && stands_for_skipped && result == GL_NO_ERROR {
                 return self.found.tolerated(Why::NotPlayed);
@@ -191,7 +191,7 @@ impl Comparison<'_, '_> {
         );
         let rule = if rule == Rule::Exact && address { Rule::Presence } else { rule };
         let size = usize::from(function.result.repr.map_or(8, |repr| repr.size())).clamp(1, 8);
-        let (there, here) = (bits(recorded).to_le_bytes(), result.to_le_bytes());
+        let (there, here) = (recorded.bits().to_le_bytes(), result.to_le_bytes());
         self.answer(answer, rule, &there[..size], Some(&here[..size]));
     }
 
@@ -207,7 +207,7 @@ impl Comparison<'_, '_> {
         let param = index.and_then(|index| function.params.get(index));
         let here = match (index, param) {
             (Some(index), Some(_)) => {
-                let begin = command.args().nth(index).map_or(0, |arg| bits(arg.value));
+                let begin = command.args().nth(index).map_or(0, |arg| arg.value.bits());
                 let offset = usize::try_from(range.address.wrapping_sub(begin)).ok();
                 replayed.output(index).zip(offset).and_then(|(bytes, offset)| bytes.get(offset..))
             }
@@ -335,7 +335,7 @@ fn rule_of(function: &str, param: &Param, asked: Option<u64>) -> Rule {
 fn asked_value(command: &Command<'_>) -> Option<u64> {
     let named = |name: &str| command.args().find(|arg| arg.param.name == name);
     let asked = named("pname").or_else(|| named("target")).or_else(|| named("name"));
-    asked.filter(|asked| matches!(asked.value, Value::Enum { .. })).map(|asked| bits(asked.value))
+    asked.filter(|asked| matches!(asked.value, Value::Enum { .. })).map(|asked| asked.value.bits())
 }
 
 fn frame_text(frame: FramePixels) -> String {
