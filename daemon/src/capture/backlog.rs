@@ -2,8 +2,9 @@
 //!
 //! While a block waits here, a thread that runs only where nobody else wants the processor compresses
 //! it. The writer takes it when that is done; where blocks queue up, or one has waited long, it takes
-//! it as it is, whatever the other thread is at. So nobody waits for a thread that gets no time, and
-//! a program that leaves some is not pushed aside by compression.
+//! it as it is, whatever the other thread is at, and the next ones too for a while, which the other
+//! thread then leaves alone: a block that both compress is time lost. So nobody waits for a thread
+//! that gets no time, and a program that leaves some is not pushed aside by compression.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,8 @@ use crate::capture::writer::Finish;
 const QUEUED_MAX: usize = 2;
 /// How long a block waits for its compression.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// How long no block is compressed ahead once they queued up.
+const PRESSED: Duration = Duration::from_millis(20);
 
 /// What the writer is to do next.
 #[derive(Debug)]
@@ -60,6 +63,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Queue {
     work: VecDeque<Work>,
+    /// Until then the writer compresses by itself.
+    pressed_until: Option<Instant>,
     /// Nothing more comes.
     is_closed: bool,
 }
@@ -105,12 +110,13 @@ impl Backlog {
     pub fn next(&self) -> Option<Work> {
         let mut queue = self.0.lock();
         loop {
+            if queue.work.len() >= QUEUED_MAX {
+                queue.pressed_until = Some(Instant::now() + PRESSED);
+            }
             let patience = match queue.work.front() {
                 None if queue.is_closed => return None,
                 None => None,
-                Some(_) if queue.is_closed || queue.work.len() >= QUEUED_MAX => {
-                    Some(Duration::ZERO)
-                }
+                Some(_) if queue.is_closed || queue.is_pressed() => Some(Duration::ZERO),
                 Some(Work::Finish(_)) => Some(Duration::ZERO),
                 Some(Work::Block(waiting)) if waiting.frame().is_some() => Some(Duration::ZERO),
                 Some(Work::Block(waiting)) => {
@@ -146,21 +152,35 @@ impl Ahead {
     fn next(&self) -> Option<Arc<Waiting>> {
         let mut queue = self.0.lock();
         loop {
-            let mut blocks = queue.work.iter().filter_map(|work| match work {
-                Work::Block(waiting) => Some(waiting),
-                Work::Finish(_) => None,
-            });
-            // Relaxed, here and below: the queue's lock orders it.
-            let free = blocks.find(|waiting| !waiting.is_taken.load(Ordering::Relaxed));
-            if let Some(waiting) = free {
+            if let Some(waiting) = queue.free() {
+                // Relaxed: the queue's lock orders it.
                 waiting.is_taken.store(true, Ordering::Relaxed);
-                return Some(waiting.clone());
+                return Some(waiting);
             }
             if queue.is_closed {
                 return None;
             }
             queue = self.0.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+impl Queue {
+    fn is_pressed(&self) -> bool {
+        self.pressed_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// The first block that is left to the thread that compresses ahead and that it has not taken.
+    fn free(&self) -> Option<Arc<Waiting>> {
+        if self.is_pressed() {
+            return None;
+        }
+        let mut blocks = self.work.iter().filter_map(|work| match work {
+            Work::Block(waiting) => Some(waiting),
+            Work::Finish(_) => None,
+        });
+        // Relaxed: the queue's lock orders it.
+        blocks.find(|waiting| !waiting.is_taken.load(Ordering::Relaxed)).cloned()
     }
 }
 
@@ -214,6 +234,16 @@ mod tests {
             feed.block(block(number));
         }
         assert_eq!(byte_of(backlog.next()), Some((0, false)));
+    }
+
+    #[test]
+    fn blocks_that_queue_up_are_not_compressed_twice() {
+        let (feed, backlog, ahead) = backlog();
+        (0..QUEUED_MAX as u8).for_each(|number| feed.block(block(number)));
+        assert_eq!(byte_of(backlog.next()), Some((0, false)));
+        assert!(ahead.0.lock().free().is_none(), "left to both");
+        thread::sleep(PRESSED);
+        assert!(ahead.0.lock().free().is_some(), "left to nobody");
     }
 
     #[test]

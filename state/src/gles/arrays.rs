@@ -5,6 +5,7 @@ use crate::{Buffer, Context, Memory, Ref, Thread, VertexArrays};
 
 impl Context {
     /// The vertex arrays that are bound.
+    #[inline]
     pub fn arrays(&self) -> &VertexArrays {
         match self.vertex_arrays.get(self.vertex_array) {
             Some(bound) => &bound.arrays,

@@ -11,6 +11,7 @@ use crate::{Context, Memory, NO_PARAM, Observer, Thread, VertexArrays};
 const SLOTS: usize = 48;
 
 /// Vertices `first` up to `count` of them, of `instances` instances.
+#[inline]
 pub fn client_arrays<M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread,
     _memory: &M,

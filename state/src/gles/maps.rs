@@ -140,15 +140,24 @@ pub(super) fn forget(context: &Context, buffer: Ref<Buffer>) {
 
 /// What the program changed in persistent mappings since it was looked at last. Before a command
 /// that makes the driver read buffers.
+#[inline]
 pub fn changed_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread,
     memory: &M,
     seen: &mut O,
 ) {
     let Some(context) = thread.context.as_deref() else { return };
-    if context.group.persistent_maps.load(Relaxed) == 0 {
-        return;
+    if context.group.persistent_maps.load(Relaxed) != 0 {
+        observe_persistent_maps(context, memory, seen);
     }
+}
+
+#[cold]
+fn observe_persistent_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
+    context: &Context,
+    memory: &M,
+    seen: &mut O,
+) {
     let watched = context.group.lock().persistent_buffers.clone();
     for buffer in watched {
         observe_changes(context, memory, seen, buffer);
