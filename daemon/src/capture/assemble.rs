@@ -121,6 +121,9 @@ struct Ring {
 pub struct Assembler {
     /// A block is full from here on, in bytes.
     block_bytes: usize,
+    /// Bytes of blobs in the open block, which make it full at a quarter of that: they compress
+    /// by themselves as well as together, and their ring space is wanted.
+    blobs_in_block: usize,
     plain: PlainPayloads,
     rings: Vec<Ring>,
     members: Vec<Member>,
@@ -144,6 +147,7 @@ impl Assembler {
     pub fn new(block_bytes: usize) -> Self {
         Self {
             block_bytes,
+            blobs_in_block: 0,
             plain: PlainPayloads::of(Description::built_in()),
             rings: Vec::new(),
             members: Vec::new(),
@@ -278,7 +282,7 @@ impl Assembler {
             // Padding inside the run is not counted, so that a part is never released too early.
             let whole = at == run.records.len();
             self.release(run.ring, if whole { run.end_index } else { start_index + at as u64 });
-            if self.block.raw.len() >= self.block_bytes {
+            if self.is_full() {
                 self.seal(full);
             }
             walk.refused?;
@@ -293,11 +297,16 @@ impl Assembler {
         }
     }
 
+    fn is_full(&self) -> bool {
+        self.block.raw.len() >= self.block_bytes || self.blobs_in_block >= self.block_bytes / 4
+    }
+
     fn open_block(&mut self, now_ns: u64) {
         if self.open {
             return;
         }
         self.open = true;
+        self.blobs_in_block = 0;
         self.opened_ns = now_ns;
         self.block_number += 1;
         self.current_thread = None;
@@ -392,6 +401,9 @@ impl Assembler {
             }
             count += 1;
             at = end;
+            if header.id() == BLOB && self.blobs_in_block >= self.block_bytes / 4 {
+                break;
+            }
         }
         self.calls += calls;
         self.records += count;
@@ -440,7 +452,10 @@ impl Assembler {
                 let member = self.rings[ring.0 as usize].member;
                 self.members[member.0 as usize].ended = Some(ended);
             }
-            Meta::Blob(piece) => self.blob_bytes += piece.bytes.len() as u64,
+            Meta::Blob(piece) => {
+                self.blob_bytes += piece.bytes.len() as u64;
+                self.blobs_in_block += piece.bytes.len();
+            }
             Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Unknown(_) => {}
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }

@@ -16,8 +16,11 @@ use gapii_protocol::trace::BlockEncoder;
 use crate::capture::assemble::Block;
 use crate::capture::writer::Finish;
 
-/// So many blocks in a row are no longer waited for: ring space that they hold is wanted.
-const QUEUED_MAX: usize = 2;
+/// Blocks that hold more of a ring than this, in eighths, are no longer waited for: the space is
+/// wanted.
+const WAITING_EIGHTHS: u64 = 5;
+/// Blocks that hold more memory than this are not waited for either, in bytes.
+const WAITING_MAX: u64 = 8 << 20;
 /// How long a block waits for its compression.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// How long no block is compressed ahead once they queued up.
@@ -58,20 +61,25 @@ pub struct Ahead(Arc<Shared>);
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
+    /// So much waits for the thread that compresses ahead, and not more, in bytes.
+    waiting_max: u64,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     work: VecDeque<Work>,
+    /// Of the blocks in it.
+    bytes: u64,
     /// Until then the writer compresses by itself.
     pressed_until: Option<Instant>,
     /// Nothing more comes.
     is_closed: bool,
 }
 
-/// A backlog without anything in it.
-pub fn backlog() -> (Feed, Backlog, Ahead) {
-    let shared = Arc::<Shared>::default();
+/// A backlog without anything in it, for what comes from rings of `ring_bytes`.
+pub fn backlog(ring_bytes: u64) -> (Feed, Backlog, Ahead) {
+    let waiting_max = (ring_bytes / 8 * WAITING_EIGHTHS).min(WAITING_MAX);
+    let shared = Arc::new(Shared { waiting_max, ..Shared::default() });
     (Feed(shared.clone()), Backlog(shared.clone()), Ahead(shared))
 }
 
@@ -110,7 +118,7 @@ impl Backlog {
     pub fn next(&self) -> Option<Work> {
         let mut queue = self.0.lock();
         loop {
-            if queue.work.len() >= QUEUED_MAX {
+            if queue.bytes > self.0.waiting_max {
                 queue.pressed_until = Some(Instant::now() + PRESSED);
             }
             let patience = match queue.work.front() {
@@ -125,7 +133,7 @@ impl Backlog {
             };
             let changed = &self.0.changed;
             queue = match patience {
-                Some(Duration::ZERO) => return queue.work.pop_front(),
+                Some(Duration::ZERO) => return queue.pop(),
                 Some(patience) => {
                     let waited = changed.wait_timeout(queue, patience);
                     waited.unwrap_or_else(PoisonError::into_inner).0
@@ -165,7 +173,28 @@ impl Ahead {
     }
 }
 
+impl Work {
+    /// Bytes of ring that it holds.
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Block(waiting) => waiting.block.raw.len() as u64,
+            Self::Finish(_) => 0,
+        }
+    }
+}
+
 impl Queue {
+    fn push(&mut self, work: Work) {
+        self.bytes += work.bytes();
+        self.work.push_back(work);
+    }
+
+    fn pop(&mut self) -> Option<Work> {
+        let work = self.work.pop_front()?;
+        self.bytes -= work.bytes();
+        Some(work)
+    }
+
     fn is_pressed(&self) -> bool {
         self.pressed_until.is_some_and(|until| Instant::now() < until)
     }
@@ -186,7 +215,7 @@ impl Queue {
 
 impl Shared {
     fn push(&self, work: Work) {
-        self.lock().work.push_back(work);
+        self.lock().push(work);
         self.changed.notify_all();
     }
 
@@ -201,6 +230,9 @@ mod tests {
 
     use super::*;
 
+    /// Rings that hold two blocks of [`block`] before they are short of space, and no third.
+    const RING_BYTES: u64 = 4000;
+
     fn block(byte: u8) -> Block {
         Block { raw: vec![byte; 1000], ..Block::default() }
     }
@@ -214,7 +246,7 @@ mod tests {
 
     #[test]
     fn block_is_taken_when_it_is_compressed() {
-        let (feed, backlog, ahead) = backlog();
+        let (feed, backlog, ahead) = backlog(RING_BYTES);
         let compressing = thread::spawn(move || ahead.run(&mut BlockEncoder::new(1).unwrap()));
         feed.block(block(1));
         assert_eq!(byte_of(backlog.next()), Some((1, true)));
@@ -225,21 +257,21 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_a_thread_that_gets_no_time() {
-        let (feed, backlog, _ahead) = backlog();
+        let (feed, backlog, _ahead) = backlog(RING_BYTES);
         feed.block(block(1));
         let began = Instant::now();
         assert_eq!(byte_of(backlog.next()), Some((1, false)));
         assert!(began.elapsed() >= PATIENCE / 2, "it was not waited for at all");
-        for number in 0..QUEUED_MAX as u8 {
-            feed.block(block(number));
-        }
+        (0..3).for_each(|number| feed.block(block(number)));
+        let began = Instant::now();
         assert_eq!(byte_of(backlog.next()), Some((0, false)));
+        assert!(began.elapsed() < PATIENCE / 2, "it was waited for");
     }
 
     #[test]
     fn blocks_that_queue_up_are_not_compressed_twice() {
-        let (feed, backlog, ahead) = backlog();
-        (0..QUEUED_MAX as u8).for_each(|number| feed.block(block(number)));
+        let (feed, backlog, ahead) = backlog(RING_BYTES);
+        (0..3).for_each(|number| feed.block(block(number)));
         assert_eq!(byte_of(backlog.next()), Some((0, false)));
         assert!(ahead.0.lock().free().is_none(), "left to both");
         thread::sleep(PRESSED);
@@ -248,7 +280,7 @@ mod tests {
 
     #[test]
     fn work_comes_in_its_order_and_is_not_waited_for_at_the_end() {
-        let (feed, backlog, _ahead) = backlog();
+        let (feed, backlog, _ahead) = backlog(RING_BYTES);
         (1..=3).for_each(|number| feed.block(block(number)));
         drop(feed);
         let taken: Vec<_> = std::iter::from_fn(|| byte_of(backlog.next())).collect();

@@ -119,7 +119,7 @@ impl Capture {
         ended: impl FnOnce(Summary) + Send + 'static,
     ) -> io::Result<Arc<Self>> {
         let (orders, orders_in) = channel();
-        let (feed, backlog, ahead) = backlog();
+        let (feed, backlog, ahead) = backlog(plan.ring_bytes);
         let (done, done_in) = channel();
         let hurry = Arc::new(AtomicBool::new(false));
         let progress = Arc::new(Progress::default());
