@@ -35,6 +35,8 @@ pub struct Function {
     pub origin: Origin,
     /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
     pub version: Option<(u8, u8)>,
+    /// Extensions of the API that have it, sorted.
+    pub extensions: Vec<String>,
     pub params: Vec<Param>,
     /// `None` for a command without a result.
     pub result: Option<Value>,

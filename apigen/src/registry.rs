@@ -40,6 +40,8 @@ pub struct Command {
     pub origin: Origin,
     /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
     pub version: Option<(u8, u8)>,
+    /// Extensions of the API that have it, sorted.
+    pub extensions: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -111,6 +113,7 @@ pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, E
     let root = document.root_element();
     let origins = origins(root, apis);
     let versions = versions(root);
+    let providers = providers(root, apis);
     let mut problems = Vec::new();
     let mut commands = BTreeMap::new();
     for node in elements(root, "commands").flat_map(|commands| elements(commands, "command")) {
@@ -119,6 +122,7 @@ pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, E
         match command(node, name, *origin) {
             Some(mut command) => {
                 command.version = versions.get(name).copied();
+                command.extensions = providers.get(name).cloned().unwrap_or_default();
                 commands.insert(name.to_owned(), command);
             }
             None => {
@@ -144,13 +148,9 @@ pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, E
 fn origins<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Origin> {
     let mut origins: BTreeMap<&str, Origin> = BTreeMap::new();
     let mut add = |node: Node<'a, '_>, origin: Origin| {
-        let requires = elements(node, "require")
-            .filter(|require| require.attribute("api").is_none_or(|api| apis.contains(&api)));
-        for command in requires.flat_map(|require| elements(require, "command")) {
-            if let Some(name) = command.attribute("name") {
-                let first = origins.entry(name).or_insert(origin);
-                *first = origin.min(*first);
-            }
+        for name in required_commands(node, apis) {
+            let first = origins.entry(name).or_insert(origin);
+            *first = origin.min(*first);
         }
     };
     for feature in elements(root, "feature") {
@@ -192,6 +192,37 @@ fn versions<'a>(root: Node<'a, '_>) -> BTreeMap<&'a str, (u8, u8)> {
     versions
 }
 
+/// The extensions of `apis` that have each command, sorted.
+fn providers<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Vec<String>> {
+    let mut providers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for extension in elements(root, "extensions").flat_map(|all| elements(all, "extension")) {
+        let supported = extension.attribute("supported").unwrap_or_default();
+        let Some(name) = extension.attribute("name") else { continue };
+        if !supported.split('|').any(|api| apis.contains(&api)) {
+            continue;
+        }
+        for command in required_commands(extension, apis) {
+            let known = providers.entry(command).or_default();
+            if !known.iter().any(|known| known == name) {
+                known.push(name.to_owned());
+            }
+        }
+    }
+    providers.values_mut().for_each(|names| names.sort());
+    providers
+}
+
+/// The commands that a version or an extension has in `apis`.
+fn required_commands<'a, 'b: 'a>(
+    node: Node<'a, 'b>,
+    apis: &[&str],
+) -> impl Iterator<Item = &'a str> {
+    elements(node, "require")
+        .filter(move |require| require.attribute("api").is_none_or(|api| apis.contains(&api)))
+        .flat_map(|require| elements(require, "command"))
+        .filter_map(|command| command.attribute("name"))
+}
+
 /// From a name such as `GL_OES_mapbuffer`.
 fn extension_origin(extension: &str) -> Origin {
     let mut words = extension.split('_');
@@ -213,6 +244,7 @@ fn command(node: Node<'_, '_>, name: &str, origin: Origin) -> Option<Command> {
         alias: elements(node, "alias").next().and_then(|alias| owned(alias, "name")),
         origin,
         version: None,
+        extensions: Vec::new(),
     })
 }
 
@@ -311,13 +343,7 @@ fn enum_value(text: &str) -> Option<u64> {
 fn extensions(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let all = elements(root, "extensions").flat_map(|all| elements(all, "extension"));
     let named = all.filter_map(|extension| Some((owned(extension, "name")?, extension)));
-    let commands_of = |extension: Node<'_, '_>| {
-        elements(extension, "require")
-            .filter(|require| require.attribute("api").is_none_or(|api| apis.contains(&api)))
-            .flat_map(|require| elements(require, "command"))
-            .filter_map(|command| owned(command, "name"))
-            .collect()
-    };
+    let commands_of = |extension| required_commands(extension, apis).map(str::to_owned).collect();
     named.map(|(name, extension)| (name, commands_of(extension))).collect()
 }
 
@@ -381,6 +407,15 @@ mod tests {
         </commands>
         <feature api="gl" number="1.0"><require><command name="glDesktop"/></require></feature>
         <feature api="gles2" number="3.0"><require><command name="glGetThing"/></require></feature>
+        <extensions>
+            <extension name="GL_EXT_thing" supported="gl|gles2">
+                <require api="gles2"><command name="glGetThing"/></require>
+                <require api="gl"><command name="glDesktop"/></require>
+            </extension>
+            <extension name="GL_ARB_thing" supported="gl">
+                <require><command name="glGetThing"/></require>
+            </extension>
+        </extensions>
     </registry>"#;
 
     #[test]
@@ -397,6 +432,7 @@ mod tests {
         let command = &registry.commands["glGetThing"];
         assert_eq!(command.origin, Origin::Es3);
         assert_eq!(command.version, Some((3, 0)));
+        assert_eq!(command.extensions, ["GL_EXT_thing"]);
         assert_eq!(command.result, CType { base: "GLubyte".to_owned(), pointers: vec![true] });
         assert_eq!(command.alias.as_deref(), Some("glThing"));
         let params: Vec<_> = command.params.iter().map(|param| param.name.as_str()).collect();

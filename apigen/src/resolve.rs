@@ -130,6 +130,7 @@ impl Resolver<'_> {
             api: api_of(&command.name),
             origin: command.origin,
             version: command.version,
+            extensions: command.extensions.clone(),
             params,
             result: self.result(command)?,
             fixed_len: end,

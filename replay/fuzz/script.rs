@@ -81,7 +81,7 @@ const ADDRESSES: &[u64] = &[
 
 /// The file of a trace whose commands `input` chooses.
 pub fn trace(input: &[u8]) -> Vec<u8> {
-    let mut script = Script { input, raw: Vec::new(), stamp: 1, thread: 0 };
+    let mut script = Script { input, ..Script::default() };
     script.prelude();
     for _ in 0..COMMANDS_MAX {
         if script.input.is_empty() {
@@ -106,10 +106,16 @@ pub struct Written<'a> {
     pub outputs: &'a [Vec<u8>],
 }
 
-/// The file of a trace of these commands, in a context of ES 3.2.
+/// The file of a trace of these commands, in a context of ES 3.2 without extensions.
 #[allow(dead_code, reason = "the fuzzer writes none down")]
 pub fn trace_of(commands: &[Written<'_>]) -> Vec<u8> {
-    let mut script = Script { input: &[], raw: Vec::new(), stamp: 1, thread: 0 };
+    trace_with("", commands)
+}
+
+/// The same where the context has extensions: their names with spaces between them.
+#[allow(dead_code, reason = "most tests and the fuzzer need none")]
+pub fn trace_with(extensions: &str, commands: &[Written<'_>]) -> Vec<u8> {
+    let mut script = Script { extensions, ..Script::default() };
     script.prelude();
     for command in commands {
         let Written { name, args, result, inputs, outputs } = command;
@@ -137,8 +143,11 @@ fn header() -> &'static [u8] {
     })
 }
 
+#[derive(Default)]
 struct Script<'a> {
     input: &'a [u8],
+    /// Of the contexts.
+    extensions: &'a str,
     raw: Vec<u8>,
     stamp: u64,
     thread: u32,
@@ -181,12 +190,13 @@ impl Script<'_> {
         payload.extend_from_slice(&3u32.to_le_bytes());
         self.record(CONTEXT, 0, &payload);
         let mut limits = context.to_le_bytes().to_vec();
-        for number in [3u16, 2, 4, 0] {
+        for number in [3u16, 2, 4, self.extensions.len() as u16] {
             limits.extend_from_slice(&number.to_le_bytes());
         }
         for number in [4i32, 1, 0, 16] {
             limits.extend_from_slice(&number.to_le_bytes());
         }
+        limits.extend_from_slice(self.extensions.as_bytes());
         self.record(LIMITS, 0, &limits);
     }
 

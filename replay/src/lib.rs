@@ -18,6 +18,7 @@ mod names;
 pub mod outputs;
 mod player;
 pub mod report;
+pub mod requirements;
 pub mod survey;
 pub mod threads;
 pub mod verify;

@@ -143,10 +143,7 @@ pub fn replay<R: Read + Seek + Send>(
     let table = functions(&reader.header().description)?;
     let survey = Survey::of(reader)?;
     let driver = Driver::load(loader);
-    if let Some(missing) = survey.missing(&driver) {
-        return Err(ReplayError::Missing(missing));
-    }
-    let egl = Egl::open(&driver, &survey, options.window).map_err(ReplayError::Missing)?;
+    let egl = Egl::open(&driver, &survey, options.window).map_err(|lacks| missing(&lacks))?;
     let limits = options.limits;
     let parts = Parts {
         driver,
@@ -201,6 +198,14 @@ pub fn replay<R: Read + Seek + Send>(
     report.threads = player.parts.threads.count();
     report.images = images.finish().map_err(ReplayError::Images)?;
     Ok(report)
+}
+
+/// What there is not, of which there is something; a line for each if there is more than one.
+fn missing(lacks: &[String]) -> ReplayError {
+    ReplayError::Missing(match lacks {
+        [only] => only.clone(),
+        many => many.iter().map(|lack| format!("\n  {lack}")).collect(),
+    })
 }
 
 /// How a function of the trace is played, and where its arguments are.

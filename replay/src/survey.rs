@@ -6,13 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
 
-use gapii_protocol::generated::functions::FUNCTIONS;
 use gapii_protocol::trace::tracker::{ContextLimits, DefaultFramebuffer};
 use gapii_protocol::trace::{Command, TraceReader};
 
-use crate::driver::Driver;
 use crate::egl;
-use crate::generated::versions::VERSIONS;
+use crate::requirements::{self, Needs};
 
 /// Most objects of each sort that are looked at.
 const OBJECTS_MAX: usize = 1 << 16;
@@ -56,7 +54,7 @@ pub struct Survey {
 /// A context of the trace.
 #[derive(Clone, Debug, Default)]
 pub struct ContextFacts {
-    /// As asked for.
+    /// As asked for, like its attributes.
     pub version: (i64, i64),
     pub is_desktop: bool,
     pub process: u32,
@@ -64,8 +62,10 @@ pub struct ContextFacts {
     pub config: u64,
     /// What its driver said of it.
     pub limits: Option<ContextLimits>,
-    /// The latest version that a command takes which it had, and that command.
-    pub takes: Option<((u16, u16), &'static str)>,
+    /// What the driver is told of those.
+    pub attributes: Vec<(i32, i32)>,
+    /// What its commands need that its driver had.
+    pub needs: Needs,
 }
 
 /// A configuration of the trace.
@@ -151,29 +151,6 @@ impl Survey {
         Ok(surveyor.survey)
     }
 
-    /// Functions that this driver lacks to play the trace, in a sentence.
-    pub fn missing(&self, driver: &Driver) -> Option<String> {
-        let missing: Vec<&str> = self
-            .functions
-            .iter()
-            .filter(|name| name.starts_with("gl"))
-            .filter(|name| {
-                let known = FUNCTIONS.binary_search_by_key(&name.as_str(), |known| known.name);
-                known.is_ok_and(|function| !driver.has(function as u16))
-            })
-            .map(String::as_str)
-            .collect();
-        let first = missing.first()?;
-        Some(match missing.len() {
-            1 => format!("the trace calls {first}, which the driver does not have"),
-            count => format!(
-                "the trace calls {first} and {} other functions that the driver does not have: {}",
-                count - 1,
-                missing.get(1..missing.len().min(8)).unwrap_or_default().join(", ")
-            ),
-        })
-    }
-
     /// Whether EGL is used at all.
     pub fn uses_egl(&self) -> bool {
         !self.contexts.is_empty() || !self.surfaces.is_empty()
@@ -207,8 +184,8 @@ struct Surveyor {
     survey: Survey,
     /// What to look for in commands, by function id.
     looks: Vec<Option<Look>>,
-    /// By function id: which entry of the table of versions, for those that are later than 2.0.
-    later: Vec<Option<usize>>,
+    /// By function id: the requirement, for those that not every context has.
+    requirements: Vec<Option<usize>>,
     /// The context that was found last.
     last: Option<((u32, u64), usize)>,
     contexts: HashMap<(u32, u64), usize>,
@@ -295,22 +272,22 @@ impl Surveyor {
         let id = usize::from(command.id);
         if self.looks.len() <= id {
             self.looks.resize(id + 1, None);
-            self.later.resize(id + 1, None);
+            self.requirements.resize(id + 1, None);
         }
         let look = match self.looks[id] {
             Some(look) => look,
             None => {
                 let name = command.name();
                 self.survey.functions.insert(name.to_owned());
-                self.later[id] = VERSIONS.binary_search_by_key(&name, |(name, _)| name).ok();
+                self.requirements[id] = requirements::find(name);
                 *self.looks[id].insert(Look::of(command.name()))
             }
         };
         if command.limits.is_some() && self.learned != Some((command.process, command.context)) {
             self.learn_limits(command);
         }
-        if let Some(later) = self.later[id] {
-            self.take_version(command, later);
+        if let Some(requirement) = self.requirements[id] {
+            self.need(command, requirement);
         }
         if look != Look::Nothing && command.seq.is_some() && command.enter_payload().is_some() {
             self.look_closer(command, look);
@@ -372,8 +349,8 @@ impl Surveyor {
         }
     }
 
-    /// A command is of a later version: its context's driver must have that, if it had it.
-    fn take_version(&mut self, command: &Command<'_>, later: usize) {
+    /// A command that not every context has: replay needs it where it was there.
+    fn need(&mut self, command: &Command<'_>, requirement: usize) {
         let key = (command.process, command.context);
         let at = match self.last.filter(|(last, _)| *last == key) {
             Some((_, at)) => at,
@@ -383,11 +360,8 @@ impl Surveyor {
                 at
             }
         };
-        let (name, version) = VERSIONS[later];
-        let had = command.limits.is_some_and(|limits| limits.version >= version);
-        let facts = &mut self.survey.contexts[at];
-        if had && facts.takes.is_none_or(|(known, _)| known < version) {
-            facts.takes = Some((version, name));
+        if let Some(limits) = command.limits {
+            self.survey.contexts[at].needs.see(requirement, limits.version, &limits.extensions);
         }
     }
 
@@ -502,7 +476,8 @@ impl Surveyor {
             process,
             config,
             limits: None,
-            takes: None,
+            attributes: egl::context_attributes(&attributes),
+            needs: Needs::default(),
         });
         self.last = None;
         self.survey.context_at.insert(seq, at);

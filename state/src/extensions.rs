@@ -38,3 +38,5 @@ impl Extensions {
         self.0.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 != 0)
     }
 }
+
+const _: () = assert!(crate::generated::extensions::NAMES.len() <= Extensions::MOST);

@@ -81,6 +81,20 @@ fn played_twice_the_images_are_the_same() {
     }
 }
 
+/// The program writes to a buffer that stays mapped, which takes an extension.
+#[test]
+fn extension_that_the_driver_lacks_is_named_before_anything_is_played() {
+    let session = Session::new();
+    let recorded = record_app(&session, "persistent_maps").expect("it runs");
+    let mut replay = replay(&session, &recorded.trace.path, &[]);
+    let without = replay.env("MESA_EXTENSION_OVERRIDE", "-GL_EXT_buffer_storage");
+    let finished = run(without).exited_with(1);
+    let lack =
+        "the driver has no GL_EXT_buffer_storage, which glBufferStorageEXT in the trace needs";
+    assert!(finished.stderr.contains(lack), "{finished}");
+    assert_eq!(finished.stdout, "", "{finished}");
+}
+
 /// The names of a trace's commands of OpenGL ES, in order.
 fn gl_names(trace: &Trace) -> Vec<String> {
     let names = trace.commands().into_iter().map(|command| command.name);

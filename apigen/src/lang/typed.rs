@@ -283,6 +283,8 @@ pub struct Command {
     pub origin: Origin,
     /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
     pub version: Option<(u8, u8)>,
+    /// Extensions of the API that have it, sorted.
+    pub extensions: Vec<String>,
     pub docs: Vec<String>,
     /// The command whose description this is: itself, the one it shares a body with, or the one it
     /// is an alias of; `None` if nothing describes it.

@@ -1,13 +1,14 @@
 //! Contexts and who shares with whom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::call::{Call, Outcome, Skip};
+use crate::requirements::{Lacks, Offer};
 use crate::survey::Survey;
 
 use super::configs::Configs;
 use super::objects::{Context, OBJECTS_MAX};
-use super::real::{Handle, Real};
+use super::real::{EGL_HEIGHT, EGL_WIDTH, Handle, Real};
 use super::{attributes_of, only, succeeded};
 
 const EGL_CONTEXT_MAJOR_VERSION: i32 = 0x3098;
@@ -98,48 +99,58 @@ fn make(
     })
 }
 
-/// What contexts of the trace this driver can't make, in a sentence.
-pub fn missing(real: &Real, survey: &Survey, configs: &Configs) -> Option<String> {
+/// What the driver is told of the attributes of a context, each once.
+pub fn attributes(of_trace: &[(i64, i64)]) -> Vec<(i32, i32)> {
+    let mut known = only(of_trace, &KNOWN);
+    let mut names = BTreeSet::new();
+    known.retain(|(name, _)| names.insert(*name));
+    known
+}
+
+/// What contexts of the trace need and this driver has not, in sentences: contexts are made as they
+/// will be, and asked.
+pub fn missing(real: &Real, survey: &Survey, configs: &Configs) -> Vec<String> {
     let mut tried = BTreeMap::new();
+    let (mut unmade, mut lacks) = (Vec::new(), Lacks::default());
     for facts in survey.contexts.iter().filter(|facts| !facts.is_desktop) {
         let config = real_config(real, configs, (facts.process, facts.config));
-        let key = (config, facts.version);
+        let key = (config, &facts.attributes);
         if tried.len() >= TRIED_MAX && !tried.contains_key(&key) {
             continue;
         }
-        let tried = tried.entry(key).or_insert_with(|| try_version(real, config, facts.version));
-        match (tried, facts.takes) {
-            (Err(why), _) => return Some(why.clone()),
-            (Ok(Some((major, minor))), Some((takes, name))) if (*major, *minor) < takes => {
-                return Some(format!(
-                    "the trace calls {name}, which takes OpenGL ES {}.{}; the driver has {major}.{minor}",
-                    takes.0, takes.1
-                ));
-            }
-            _ => {}
+        match tried.entry(key).or_insert_with(|| try_context(real, config, &facts.attributes)) {
+            Err(why) if !unmade.contains(why) => unmade.push(why.clone()),
+            Ok(Some(offer)) => lacks.compare(&facts.needs, offer),
+            Err(_) | Ok(None) => {}
         }
     }
-    None
+    unmade.extend(lacks.sentences());
+    unmade
 }
 
-/// The version that the driver gives who asks for `version`, if it says so.
-fn try_version(
+/// What a context with these attributes has, if the driver says so.
+fn try_context(
     real: &Real,
     config: Handle,
-    version: (i64, i64),
-) -> Result<Option<(u16, u16)>, String> {
-    let attributes = [
-        (i64::from(EGL_CONTEXT_MAJOR_VERSION), version.0),
-        (i64::from(EGL_CONTEXT_MINOR_VERSION), version.1),
-    ];
-    let made = make(real, config, 0, &only(&attributes, &KNOWN)).map_err(|why| why.to_string())?;
-    let mut given = None;
-    if real.has_extension("EGL_KHR_surfaceless_context") && real.make_current(0, 0, made) {
-        given = real.client_version();
+    attributes: &[(i32, i32)],
+) -> Result<Option<Offer>, String> {
+    let made = make(real, config, 0, attributes).map_err(|why| why.to_string())?;
+    let is_surfaceless = real.has_extension("EGL_KHR_surfaceless_context");
+    let surface = match is_surfaceless || config == 0 {
+        true => None,
+        false => real.create_pbuffer(config, &[(EGL_WIDTH, 1), (EGL_HEIGHT, 1)]),
+    };
+    let drawn = surface.unwrap_or(0);
+    let mut offer = None;
+    if (is_surfaceless || drawn != 0) && real.make_current(drawn, drawn, made) {
+        offer = real.offer();
         real.make_current(0, 0, 0);
     }
+    if let Some(surface) = surface {
+        real.destroy_surface(surface);
+    }
     real.destroy_context(made);
-    Ok(given)
+    Ok(offer)
 }
 
 /// eglDestroyContext: the driver keeps it while it is current.

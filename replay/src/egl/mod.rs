@@ -19,6 +19,7 @@ mod windows;
 
 use crate::call::{Call, Entry, Outcome};
 
+pub use contexts::attributes as context_attributes;
 pub use current::end_thread;
 pub use objects::Egl;
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::driver::Driver;
+use crate::requirements;
 use crate::survey::Survey;
 
 use super::configs::{self, Configs};
@@ -97,18 +98,21 @@ pub struct Current {
 }
 
 impl Egl {
-    /// A display of this machine that can play the trace, or a sentence that says what it lacks.
-    pub fn open(driver: &Driver, survey: &Survey, window: bool) -> Result<Self, String> {
-        if !survey.uses_egl() {
-            return Ok(Self::default());
+    /// A display of this machine that can play the trace, or sentences that say what the driver
+    /// lacks.
+    pub fn open(driver: &Driver, survey: &Survey, window: bool) -> Result<Self, Vec<String>> {
+        let mut lacks: Vec<String> = requirements::absent(survey, driver).into_iter().collect();
+        let mut egl = Self::default();
+        if survey.uses_egl() {
+            let one = |lack| vec![lack];
+            egl.windows = if window { Some(Windows::open().map_err(one)?) } else { None };
+            let display = egl.windows.as_ref().map(Windows::display);
+            let real = Real::open(driver, display).map_err(one)?;
+            egl.configs = configs::choose(&real, survey, window).map_err(one)?;
+            lacks.extend(contexts::missing(&real, survey, &egl.configs));
+            egl.real = Some(real);
         }
-        let windows = if window { Some(Windows::open()?) } else { None };
-        let real = Real::open(driver, windows.as_ref().map(Windows::display))?;
-        let configs = configs::choose(&real, survey, window)?;
-        if let Some(missing) = contexts::missing(&real, survey, &configs) {
-            return Err(missing);
-        }
-        Ok(Self { real: Some(real), windows, configs, ..Self::default() })
+        if lacks.is_empty() { Ok(egl) } else { Err(lacks) }
     }
 
     /// The context that is current on a played thread: its handle in the trace.

@@ -4,6 +4,7 @@
 
 use crate::driver::{Driver, function};
 use crate::player::version_of;
+use crate::requirements::Offer;
 
 /// A handle of the driver; 0 is none.
 pub type Handle = usize;
@@ -25,6 +26,7 @@ pub const EGL_BIND_TO_TEXTURE_RGBA: i32 = 0x303A;
 pub const EGL_RENDERABLE_TYPE: i32 = 0x3040;
 pub const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = 0x3339;
 const GL_VERSION: u32 = 0x1F02;
+const GL_EXTENSIONS: u32 = 0x1F03;
 const EGL_EXTENSIONS: i32 = 0x3055;
 pub const EGL_HEIGHT: i32 = 0x3056;
 pub const EGL_WIDTH: i32 = 0x3057;
@@ -190,14 +192,20 @@ impl Real {
         unsafe { owned(text) }
     }
 
-    /// The version of OpenGL ES that the thread's context is of.
-    pub fn client_version(&self) -> Option<(u16, u16)> {
+    /// What the thread's context has.
+    pub fn offer(&self) -> Option<Offer> {
+        let (major, minor) = version_of(&self.gl_text(GL_VERSION)?)?;
+        let version = (u16::try_from(major).ok()?, u16::try_from(minor).ok()?);
+        Some(Offer { version, extensions: self.gl_text(GL_EXTENSIONS)? })
+    }
+
+    /// A text of the thread's context, by a name that every version has.
+    fn gl_text(&self, name: u32) -> Option<String> {
         let get = self.functions.get_string?;
-        // SAFETY: the function's own signature, with a name that every version has.
-        let text = unsafe { get(GL_VERSION) };
+        // SAFETY: the function's own signature, with such a name.
+        let text = unsafe { get(name) };
         // SAFETY: null, or a text of the driver.
-        let (major, minor) = version_of(&unsafe { owned(text) })?;
-        Some((u16::try_from(major).ok()?, u16::try_from(minor).ok()?))
+        (!text.is_null()).then(|| unsafe { owned(text) })
     }
 
     pub fn has_extension(&self, name: &str) -> bool {

@@ -6,5 +6,5 @@ pub mod gl_es3;
 pub mod gl_shared_extensions;
 pub mod gl_vendor_extensions;
 pub mod ids;
+pub mod requirements;
 pub mod table;
-pub mod versions;

@@ -45,7 +45,7 @@ pub fn emit(model: &Model, program: &Program) -> BTreeMap<&'static str, String> 
     let mut files = BTreeMap::from([
         ("ids.rs", ids::emit(model)),
         ("table.rs", table(&commands)),
-        ("versions.rs", versions(model)),
+        ("requirements.rs", requirements(&commands)),
     ]);
     for (origin, module) in MODULES {
         let here = commands.iter().filter(|(function, _)| function.origin == origin);
@@ -104,20 +104,32 @@ fn table(commands: &[(&Function, &typed::Command)]) -> String {
     file(&prelude, &[table])
 }
 
-/// Which commands take a version beyond 2.0.
-fn versions(model: &Model) -> String {
-    let later = model.functions.iter().filter_map(|function| {
-        let (major, minor) = function.version.filter(|version| *version > (2, 0))?;
-        Some(format!("(\"{}\", ({major}, {minor})),", function.name))
+/// What a context must have for a command that is played, where not every context has it.
+fn requirements(commands: &[(&Function, &typed::Command)]) -> String {
+    let played = commands.iter().filter(|(function, command)| {
+        function.api == Api::Gles && command.replay != Replay::Outside
     });
-    let later: Vec<String> = later.collect();
+    let entries = played.filter_map(|(function, _)| {
+        let version = match function.version {
+            Some((major, minor)) if (major, minor) > (2, 0) => format!("Some(({major}, {minor}))"),
+            None if !function.extensions.is_empty() && function.origin != Origin::Es1 => {
+                "None".to_owned()
+            }
+            _ => return None,
+        };
+        let (name, extensions) = (&function.name, &function.extensions);
+        Some(format!(
+            "Requirement {{ name: {name:?}, version: {version}, extensions: &{extensions:?} }},"
+        ))
+    });
+    let entries: Vec<String> = entries.collect();
     let table = format!(
-        "/// Versions of OpenGL ES that first have a command, where they are beyond 2.0; by name.\n\
-         pub static VERSIONS: [(&str, (u16, u16)); {}] = [{}];",
-        later.len(),
-        later.join("\n")
+        "/// Commands that need a version of OpenGL ES beyond 2.0 or an extension, sorted by name.\n\
+         pub static REQUIREMENTS: [Requirement; {}] = [{}];",
+        entries.len(),
+        entries.join("\n")
     );
-    file("", &[table])
+    file("use crate::requirements::Requirement;", &[table])
 }
 
 /// The function that plays a command; `None` if it is not generated.

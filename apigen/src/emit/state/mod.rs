@@ -11,11 +11,12 @@ mod lower;
 mod stmt;
 mod types;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::file;
 use crate::lang::typed::{Program, Sizes};
+use crate::registry::Origin;
 use expr::Used;
 
 const LAYOUTS: &str = "\
@@ -40,7 +41,10 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
         ("layouts".to_owned(), file(LAYOUTS, &[layouts])),
         ("sizes".to_owned(), file("", &sizes(program))),
         ("constants".to_owned(), file("#![allow(non_upper_case_globals)]\n", &constants(&used))),
-        ("extensions".to_owned(), file("#![allow(non_upper_case_globals)]\n", &extensions(&used))),
+        (
+            "extensions".to_owned(),
+            file("#![allow(non_upper_case_globals)]\n", &extensions(program, &used)),
+        ),
     ]);
     let mut reexports = Vec::new();
     for (origin, module) in commands::MODULES {
@@ -100,14 +104,17 @@ fn constants(used: &Used) -> Vec<String> {
     used.constants.iter().map(constant).collect()
 }
 
-fn extensions(used: &Used) -> Vec<String> {
-    let names: Vec<String> = used.extensions.iter().map(|name| format!("{name:?}")).collect();
+fn extensions(program: &Program, used: &Used) -> Vec<String> {
+    let of_contexts = program.commands.iter().filter(|command| command.origin != Origin::Egl);
+    let with_commands = of_contexts.flat_map(|command| &command.extensions);
+    let names: BTreeSet<&String> = used.extensions.iter().chain(with_commands).collect();
+    let listed: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
     let mut items = vec![format!(
-        "/// Names of extensions that descriptions ask about, sorted.\n\
+        "/// Names of extensions that have commands or that descriptions ask about, sorted.\n\
          pub const NAMES: &[&str] = &[{}];\n",
-        names.join(", ")
+        listed.join(", ")
     )];
-    let bits = used.extensions.iter().enumerate();
+    let bits = names.iter().enumerate().filter(|(_, name)| used.extensions.contains(**name));
     items.extend(bits.map(|(at, name)| format!("pub const {name}: usize = {at};")));
     items
 }

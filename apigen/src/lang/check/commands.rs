@@ -144,6 +144,7 @@ impl<'a> Checker<'a> {
             api: api.to_owned(),
             origin: command.origin,
             version: command.version,
+            extensions: command.extensions.clone(),
             docs: described.map_or_else(Vec::new, |described| described.item.docs.clone()),
             described_by: by.map(|by| by.name.clone()),
             params: self.params(command, slots),

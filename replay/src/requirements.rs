@@ -1,0 +1,211 @@
+//! What commands need that not every context has: a version of OpenGL ES, or an extension.
+//!
+//! Loaders hand out stubs for functions that no driver here has, so contexts are asked and not
+//! loaders. What the context of the recording had not either is not needed: it was called in vain.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gapii_protocol::generated::functions::FUNCTIONS;
+
+use crate::driver::Driver;
+use crate::generated::requirements::REQUIREMENTS;
+use crate::survey::Survey;
+
+/// A command, and what provides it: that version, or any of these extensions.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Requirement {
+    pub name: &'static str,
+    pub version: Option<(u16, u16)>,
+    pub extensions: &'static [&'static str],
+}
+
+/// The requirement of a command, if it has one, as an index.
+pub fn find(name: &str) -> Option<usize> {
+    REQUIREMENTS.binary_search_by_key(&name, |requirement| requirement.name).ok()
+}
+
+impl Requirement {
+    /// `extensions`: names with spaces between them.
+    fn is_met(&self, version: (u16, u16), extensions: &str) -> bool {
+        self.version.is_some_and(|least| version >= least)
+            || extensions.split(' ').any(|name| self.extensions.contains(&name))
+    }
+}
+
+type Bits = [u64; REQUIREMENTS.len().div_ceil(64)];
+
+/// What the commands of a context need of another that is to play them.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    seen: Bits,
+    needed: Bits,
+}
+
+impl Needs {
+    /// A command was called in a context of this version, with these extensions.
+    pub fn see(&mut self, requirement: usize, version: (u16, u16), extensions: &str) {
+        let (word, bit) = (requirement / 64, 1 << (requirement % 64));
+        let Some(requirement) = REQUIREMENTS.get(requirement) else { return };
+        if self.seen[word] & bit == 0 {
+            self.seen[word] |= bit;
+            self.needed[word] |= if requirement.is_met(version, extensions) { bit } else { 0 };
+        }
+    }
+
+    fn has(&self, requirement: usize) -> bool {
+        self.needed[requirement / 64] >> (requirement % 64) & 1 != 0
+    }
+}
+
+/// What a context of this machine's driver has.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Offer {
+    pub version: (u16, u16),
+    /// Names with spaces between them.
+    pub extensions: String,
+}
+
+/// What contexts lack, in sentences.
+#[derive(Default)]
+pub struct Lacks(BTreeMap<Lack, BTreeSet<&'static str>>);
+
+/// Something that is not there, for which there may be many commands.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Lack {
+    extensions: &'static [&'static str],
+    /// What it takes, and what there is.
+    version: Option<[(u16, u16); 2]>,
+}
+
+impl Lacks {
+    /// A context has commands that need something, and would be played by one that has `offer`.
+    pub fn compare(&mut self, needs: &Needs, offer: &Offer) {
+        for (at, requirement) in REQUIREMENTS.iter().enumerate() {
+            if needs.has(at) && !requirement.is_met(offer.version, &offer.extensions) {
+                let lack = Lack {
+                    extensions: requirement.extensions,
+                    version: requirement.version.map(|least| [least, offer.version]),
+                };
+                self.0.entry(lack).or_default().insert(requirement.name);
+            }
+        }
+    }
+
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(lack, commands)| lack.sentence(commands))
+    }
+}
+
+impl Lack {
+    fn sentence(&self, commands: &BTreeSet<&str>) -> String {
+        let named = enumerated(&commands.iter().copied().collect::<Vec<_>>());
+        let (takes, needs) =
+            if commands.len() == 1 { ("takes", "needs") } else { ("take", "need") };
+        let extensions = self.extensions.join(" or ");
+        match self.version {
+            None => format!("the driver has no {extensions}, which {named} in the trace {needs}"),
+            Some([(major, minor), (has_major, has_minor)]) => {
+                let or = if extensions.is_empty() { "" } else { " or " };
+                format!(
+                    "the trace calls {named}, which {takes} OpenGL ES \
+                     {major}.{minor}{or}{extensions}; the driver has {has_major}.{has_minor}"
+                )
+            }
+        }
+    }
+}
+
+/// Functions that are called and that this driver has no address for, in a sentence.
+pub fn absent(survey: &Survey, driver: &Driver) -> Option<String> {
+    let is_needed = |name: &str| match find(name) {
+        None => name.starts_with("gl"),
+        Some(at) => survey.contexts.iter().any(|context| context.needs.has(at)),
+    };
+    let is_absent = |name: &str| {
+        let known = FUNCTIONS.binary_search_by_key(&name, |known| known.name);
+        known.is_ok_and(|function| !driver.has(function as u16))
+    };
+    let functions = survey.functions.iter().map(String::as_str);
+    let absent: Vec<&str> = functions.filter(|name| is_absent(name) && is_needed(name)).collect();
+    if absent.is_empty() {
+        return None;
+    }
+    Some(format!("the trace calls {}, which the driver does not have", enumerated(&absent)))
+}
+
+/// Names in a sentence, the first eight of them.
+fn enumerated(names: &[&str]) -> String {
+    let listed = names.get(..names.len().min(8)).unwrap_or_default();
+    match (names.len() - listed.len(), listed) {
+        (0, [first @ .., last]) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        (0, _) => listed.concat(),
+        (more, _) => format!("{} and {more} more", listed.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs(commands: &[&str], version: (u16, u16), extensions: &str) -> Needs {
+        let mut needs = Needs::default();
+        for name in commands {
+            needs.see(find(name).expect("a command that needs something"), version, extensions);
+        }
+        needs
+    }
+
+    fn check(needs: &Needs, version: (u16, u16), extensions: &str, expected: &[&str]) {
+        let mut lacks = Lacks::default();
+        lacks.compare(needs, &Offer { version, extensions: extensions.to_owned() });
+        assert_eq!(lacks.sentences().collect::<Vec<_>>(), expected);
+    }
+
+    const STORAGE: &str = "glBufferStorageEXT";
+    const NO_STORAGE: &str =
+        "the driver has no GL_EXT_buffer_storage, which glBufferStorageEXT in the trace needs";
+
+    #[test]
+    fn table_is_sorted() {
+        assert!(REQUIREMENTS.is_sorted_by(|left, right| left.name < right.name));
+    }
+
+    #[test]
+    fn extension_that_the_recording_had_is_missed() {
+        let needs = needs(&[STORAGE], (3, 1), "GL_OES_mapbuffer GL_EXT_buffer_storage");
+        check(&needs, (3, 1), "GL_EXT_buffer_storage", &[]);
+        check(&needs, (3, 2), "GL_EXT_buffer_storage_2 GL_OES_mapbuffer", &[NO_STORAGE]);
+    }
+
+    #[test]
+    fn what_was_called_in_vain_is_not_missed() {
+        check(&needs(&[STORAGE, "glBlendBarrier"], (3, 1), ""), (3, 0), "", &[]);
+    }
+
+    #[test]
+    fn version_is_missed() {
+        let needs = needs(&["glBlendBarrier", "glDispatchCompute", "glDisablei"], (3, 2), "");
+        check(&needs, (3, 2), "", &[]);
+        let expected = "the trace calls glBlendBarrier and glDisablei, which take OpenGL ES 3.2; \
+                        the driver has 3.1";
+        check(&needs, (3, 1), "", &[expected]);
+    }
+
+    #[test]
+    fn any_extension_that_has_the_command_will_do() {
+        let both = ["GL_EXT_disjoint_timer_query", "GL_EXT_occlusion_query_boolean"];
+        let needs = needs(&["glBeginQueryEXT"], (2, 0), both[0]);
+        both.iter().for_each(|name| check(&needs, (2, 0), name, &[]));
+        let expected = "the driver has no GL_EXT_disjoint_timer_query or \
+                        GL_EXT_occlusion_query_boolean, which glBeginQueryEXT in the trace needs";
+        check(&needs, (3, 2), "", &[expected]);
+    }
+
+    #[test]
+    fn names_are_listed_up_to_eight() {
+        let check = |count: usize, expected| assert_eq!(enumerated(&vec!["a"; count]), expected);
+        check(1, "a");
+        check(2, "a and a");
+        check(9, "a, a, a, a, a, a, a, a and 1 more");
+    }
+}
