@@ -76,6 +76,10 @@ pub struct Limits {
     /// Keep the pixels of observed frames, too, and not only their hash
     #[arg(long, requires = "observe_frames")]
     pub frame_pixels: bool,
+
+    /// Measure how long the driver takes for each command; each then costs the program more
+    #[arg(long)]
+    pub timing: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -99,6 +103,7 @@ impl Limits {
             stall_ms: self.stall_ms,
             observe_frames: self.observe_frames.map(NonZeroU32::get),
             frame_pixels: self.frame_pixels,
+            timing: self.timing,
             command: Vec::new(),
         }
     }

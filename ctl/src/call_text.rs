@@ -3,6 +3,7 @@
 //! Shortens what is long; the JSON form has everything.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use gapii_protocol::trace::description::{Description, Kind, Repr, Type};
 use gapii_protocol::trace::value::{Arg, Observation, Value};
@@ -50,6 +51,9 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
         let kept = if frame.has_pixels() { "blob" } else { "hash" };
         let digits = digits.get(..NAME_DIGITS).unwrap_or(&digits);
         write!(out, "  shows <{} x {} pixels, {kept} {digits}>", frame.width, frame.height)?;
+    }
+    if let Some(driver_ns) = command.driver_ns {
+        write!(out, "  took {:?}", Duration::from_nanos(driver_ns))?;
     }
     writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
 }

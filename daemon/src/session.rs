@@ -171,6 +171,7 @@ impl Session {
             stall_ms: request.stall_ms,
             observe_frames: request.observe_frames,
             frame_pixels: request.frame_pixels,
+            timing: request.timing,
             command: request.command,
             level: self.level,
             ring_bytes: self.layout.ring_bytes(),

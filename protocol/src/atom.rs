@@ -2,7 +2,7 @@
 //!
 //! Flags and ids only; docs/trace-format.md draws the payloads.
 
-pub use gapii_ringbuf::record::{HEADER_LEN, Header, PAD, RECORD_LEN_MAX, STAMPED};
+pub use gapii_ringbuf::record::{HEADER_LEN, Header, PAD, RECORD_LEN_MAX, STAMPED, TIMED};
 
 /// Flag: this is the leave record of a command; without it an enter record.
 pub const LEAVE: u16 = 2;

@@ -185,6 +185,8 @@ pub struct StartRequest {
     pub observe_frames: Option<u32>,
     /// Their pixels are kept, and not only the hash.
     pub frame_pixels: bool,
+    /// How long the driver takes for each command is measured.
+    pub timing: bool,
     /// The command line that led to the capture; for the trace's header.
     pub command: Vec<String>,
 }
@@ -200,6 +202,7 @@ impl Default for StartRequest {
             stall_ms: STALL_MS_DEFAULT,
             observe_frames: None,
             frame_pixels: false,
+            timing: false,
             command: Vec::new(),
         }
     }

@@ -8,7 +8,7 @@
 //! ModePage     0  generation u64     odd while the rest changes   MODE
 //!              8  mode u32           16  frames u64       32  stall_ns u64
 //!             12  overflow u32       24  skip_frames u64  40  blob_epoch u32
-//!                                    48  observe_pixels u32  44  observe_frames u32
+//!             52  times_driver u32   48  observe_pixels u32  44  observe_frames u32
 //!             64  drain_sleeping u32                      72  go u32  futex of the shim
 //! ```
 //!
@@ -123,6 +123,8 @@ pub struct ModeSettings {
     pub observe_frames: u32,
     /// Their pixels are kept, and not only the hash.
     pub observe_pixels: bool,
+    /// How long the driver takes for each command is measured.
+    pub times_driver: bool,
 }
 
 impl Default for ModeSettings {
@@ -135,6 +137,7 @@ impl Default for ModeSettings {
             stall_ns: STALL_NS_DEFAULT,
             observe_frames: 0,
             observe_pixels: false,
+            times_driver: false,
         }
     }
 }
@@ -151,7 +154,8 @@ pub struct ModePage {
     blob_epoch: AtomicU32,
     observe_frames: AtomicU32,
     observe_pixels: AtomicU32,
-    line_0: [u32; 3],
+    times_driver: AtomicU32,
+    line_0: [u32; 2],
     drain_sleeping: AtomicU32,
     line_1: u32,
     go: AtomicU32,
@@ -182,6 +186,7 @@ impl ModePage {
             stall_ns: self.stall_ns.load(Ordering::Relaxed),
             observe_frames: self.observe_frames.load(Ordering::Relaxed),
             observe_pixels: self.observe_pixels.load(Ordering::Relaxed) != 0,
+            times_driver: self.times_driver.load(Ordering::Relaxed) != 0,
         };
         // MODE: pairs with the fence in ModePage::publish.
         fence(Ordering::Acquire);
@@ -235,6 +240,7 @@ impl ModePage {
         self.stall_ns.store(settings.stall_ns, Ordering::Relaxed);
         self.observe_frames.store(settings.observe_frames, Ordering::Relaxed);
         self.observe_pixels.store(u32::from(settings.observe_pixels), Ordering::Relaxed);
+        self.times_driver.store(u32::from(settings.times_driver), Ordering::Relaxed);
         let generation = changing.wrapping_add(1);
         // MODE: pairs with the acquire in ModePage::generation.
         self.generation.store(generation, Ordering::Release);
@@ -391,7 +397,8 @@ impl ModePage {
             blob_epoch: AtomicU32::new(0),
             observe_frames: AtomicU32::new(0),
             observe_pixels: AtomicU32::new(0),
-            line_0: [0; 3],
+            times_driver: AtomicU32::new(0),
+            line_0: [0; 2],
             drain_sleeping: AtomicU32::new(0),
             line_1: 0,
             go: AtomicU32::new(0),
@@ -418,6 +425,7 @@ const _: () = {
     assert!(offset_of!(ModePage, blob_epoch) == 40);
     assert!(offset_of!(ModePage, observe_frames) == 44);
     assert!(offset_of!(ModePage, observe_pixels) == 48);
+    assert!(offset_of!(ModePage, times_driver) == 52);
     assert!(offset_of!(ModePage, drain_sleeping) == 64);
     assert!(offset_of!(ModePage, go) == 72);
     assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);

@@ -32,7 +32,8 @@ pub struct Producer<B: RingBytes = MappedBytes> {
     bytes: B,
     /// Ring size less one.
     mask: u64,
-    slot: *const Slot,
+    /// The slot, or null while the producer is on hold.
+    open: *const Slot,
     counter: *const CounterPage,
     mode: *const ModePage,
     /// Stamp of the last record, or [`NO_STAMP`].
@@ -41,12 +42,15 @@ pub struct Producer<B: RingBytes = MappedBytes> {
     produced: u64,
     /// One more than `write` was when the last wait began; 0 before the first.
     waited: u64,
+    slot: *const Slot,
+    /// What `limit` is to be when the producer is no longer on hold.
+    held_limit: u64,
 }
 
 const _: () = assert!(size_of::<Producer>() <= 128);
 
 /// Room for one record, not yet published.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[must_use = "a reservation that is not published is lost"]
 pub struct Reservation {
     /// Where the payload goes; aligned to 8, and as long as the header said.
@@ -81,12 +85,14 @@ impl<B: RingBytes> Producer<B> {
             limit: 0,
             bytes,
             mask: 0,
-            slot: std::ptr::null(),
+            open: std::ptr::null(),
             counter: std::ptr::null(),
             mode: std::ptr::null(),
             last_stamp: 0,
             produced: 0,
             waited: 0,
+            slot: std::ptr::null(),
+            held_limit: 0,
         }
     }
 
@@ -119,12 +125,14 @@ impl<B: RingBytes> Producer<B> {
             limit: 0,
             bytes,
             mask: capacity_bytes - 1,
-            slot,
+            open: slot,
             counter,
             mode,
             last_stamp: NO_STAMP,
             produced,
             waited: 0,
+            slot,
+            held_limit: 0,
         };
         true
     }
@@ -173,12 +181,39 @@ impl<B: RingBytes> Producer<B> {
 
     /// Makes the next [`Self::reserve`] miss, so that [`Self::make_room`] decides first.
     pub fn forget_room(&mut self) {
-        self.limit = 0;
+        (self.limit, self.held_limit) = (0, 0);
+    }
+
+    /// Makes [`Self::reserve`], [`Self::publish`] and [`Self::finish`] refuse until
+    /// [`Self::resume`]: whoever has more to do at each of them does so where they are refused, and
+    /// all others do not pay for it.
+    #[inline]
+    pub fn hold(&mut self) {
+        if !self.is_on_hold() {
+            (self.limit, self.held_limit) = (0, self.limit);
+            self.open = std::ptr::null();
+        }
+    }
+
+    /// Ends what [`Self::hold`] began.
+    #[inline]
+    pub fn resume(&mut self) {
+        if self.is_on_hold() {
+            self.limit = self.held_limit;
+            self.open = self.slot;
+        }
+    }
+
+    /// Whether the producer is on hold; one that is detached is not.
+    #[inline]
+    pub fn is_on_hold(&self) -> bool {
+        self.open.is_null() && !self.slot.is_null()
     }
 
     /// Takes a stamp and room for one record, and writes its header. `header` has the length without
     /// a stamp word, and not [`STAMPED`](crate::record::STAMPED). `None` if there is no room at
-    /// hand: [`Self::make_room`] knows more. Nothing is taken then, no stamp either.
+    /// hand, which [`Self::make_room`] knows more of, or on hold. Nothing is taken then, no stamp
+    /// either.
     ///
     /// # Safety
     ///
@@ -211,32 +246,36 @@ impl<B: RingBytes> Producer<B> {
         Some(Reservation { payload, end: self.write + header.span_untrusted() })
     }
 
-    /// Lets the consumer see the record. Never batched: the driver is called after this.
+    /// Lets the consumer see the record. Never batched: the driver is called after this. False, and
+    /// nothing is seen, on hold or detached.
     ///
     /// # Safety
     ///
     /// `reservation` is this producer's last one, its payload is written, and nothing was published
     /// since.
     #[inline(always)]
-    pub unsafe fn publish(&mut self, reservation: Reservation) {
+    pub unsafe fn publish(&mut self, reservation: Reservation) -> bool {
         // A fork between the two detached us, if at all: a child does not publish.
         // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
-        let Some(slot) = (unsafe { self.slot.as_ref() }) else { return };
+        let Some(slot) = (unsafe { self.open.as_ref() }) else { return false };
         self.write = reservation.end;
         self.produced += 1;
         // ADOPT: pairs with the acquire in Consumer::head_of_dead_untrusted.
         slot.produced.store(self.produced, Ordering::Release);
         // PUBLISH: pairs with the acquire in Consumer::head_untrusted.
         slot.head.store(self.write, Ordering::Release);
+        true
     }
 
-    /// Says that the driver has returned from the command whose records are all published.
+    /// Says that the driver has returned from the command whose records are all published. False,
+    /// and nothing is said, on hold or detached.
     #[inline(always)]
-    pub fn finish(&self) {
-        if let Some(slot) = self.slot() {
-            // Relaxed: read when the process is gone, and then everything is seen.
-            slot.finished.store(self.write, Ordering::Relaxed);
-        }
+    pub fn finish(&self) -> bool {
+        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        let Some(slot) = (unsafe { self.open.as_ref() }) else { return false };
+        // Relaxed: read when the process is gone, and then everything is seen.
+        slot.finished.store(self.write, Ordering::Relaxed);
+        true
     }
 
     /// Looks for room for a record of `len` bytes without a stamp word, after [`Self::reserve`]

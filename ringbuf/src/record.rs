@@ -7,11 +7,13 @@
 //! +----------+----------+---------------------+
 //! |  stamp, only when flags has STAMPED       |
 //! +-------------------------------------------+
+//! |  driver_ns, only when flags has TIMED     |
+//! +-------------------------------------------+
 //! |  payload ...      (zero to seven bytes of padding)
 //! +-------------------------------------------+
 //! ```
 //!
-//! `len` counts header, stamp and payload, not the padding. What `id` and the other flags mean is
+//! `len` counts header, stamp, time and payload, not the padding. What `id` and the other flags mean is
 //! not this crate's business, except for [`PAD`].
 
 /// Alignment of every record, in bytes.
@@ -23,8 +25,10 @@ pub const RECORD_LEN_MAX: u32 = 1 << 20;
 /// Flag: an 8-byte stamp follows the header word. Without it a record has the stamp of the record
 /// before it in the same ring.
 pub const STAMPED: u16 = 1;
+/// Flag: 8 bytes more, before the payload, say how many nanoseconds the driver took.
+pub const TIMED: u16 = 32;
 /// Flags that a record may have; what the others mean is not decided, so a ring may not use them.
-pub const FLAGS_KNOWN: u16 = 0x1F;
+pub const FLAGS_KNOWN: u16 = 0x3F;
 /// Ids from here on are not functions.
 pub const META_IDS_FIRST: u16 = 0xFF00;
 /// Ids from here on, except [`PAD`], are the daemon's own and never come out of a ring.
@@ -38,7 +42,7 @@ pub const PAD: u16 = 0xFFFF;
 pub struct Header(pub u64);
 
 impl Header {
-    /// A header for a record of `len` bytes in all (header and stamp included, padding not).
+    /// A header for a record of `len` bytes in all (header, stamp and time included, padding not).
     #[inline(always)]
     pub const fn new(id: u16, flags: u16, len: u32) -> Self {
         Self(len as u64 | (id as u64) << 32 | (flags as u64) << 48)
@@ -48,6 +52,18 @@ impl Header {
     #[inline(always)]
     pub const fn with_stamp(self) -> Self {
         Self((self.0 | (STAMPED as u64) << 48) + 8)
+    }
+
+    /// The same record with a word for the driver's time: 8 bytes longer.
+    #[inline(always)]
+    pub const fn with_time(self) -> Self {
+        Self((self.0 | (TIMED as u64) << 48) + 8)
+    }
+
+    /// The same record with these flags too.
+    #[inline(always)]
+    pub const fn with_flags(self, flags: u16) -> Self {
+        Self(self.0 | (flags as u64) << 48)
     }
 
     /// Function id or meta id.
@@ -74,6 +90,12 @@ impl Header {
         self.flags() & STAMPED != 0
     }
 
+    /// Whether a word of the driver's time comes before the payload.
+    #[inline(always)]
+    pub const fn is_timed(self) -> bool {
+        self.flags() & TIMED != 0
+    }
+
     /// Length in bytes as the record claims it.
     #[inline(always)]
     pub const fn len_untrusted(self) -> u32 {
@@ -86,10 +108,10 @@ impl Header {
         (self.len_untrusted() as u64 + 7) & !7
     }
 
-    /// Bytes from the header to the payload: 8, or 16 with a stamp.
+    /// Bytes from the header to the payload: 8, and as many again for a stamp and for a time.
     #[inline(always)]
     pub const fn payload_offset(self) -> usize {
-        if self.is_stamped() { 16 } else { 8 }
+        8 + 8 * (self.is_stamped() as usize) + 8 * (self.is_timed() as usize)
     }
 }
 
@@ -104,5 +126,14 @@ mod tests {
         assert_eq!((stamped.id(), stamped.flags(), stamped.len_untrusted()), (0x1234, 5, 36));
         assert_eq!((plain.span_untrusted(), stamped.span_untrusted()), (32, 40));
         assert_eq!((plain.payload_offset(), stamped.payload_offset()), (8, 16));
+    }
+
+    #[test]
+    fn header_timed_grows_by_the_time_word_too() {
+        let timed = Header::new(0x1234, 2, 12).with_time();
+        assert_eq!((timed.id(), timed.flags(), timed.len_untrusted()), (0x1234, 34, 20));
+        let both = timed.with_stamp();
+        assert_eq!((both.flags(), both.len_untrusted()), (35, 28));
+        assert_eq!((timed.payload_offset(), both.payload_offset()), (16, 24));
     }
 }

@@ -171,6 +171,7 @@ fn settings_are_of_one_moment() {
             stall_ns: value,
             observe_frames: value as u32,
             observe_pixels: false,
+            times_driver: false,
         };
         let turnstile = Arc::new(Turnstile::default());
         let writer = {

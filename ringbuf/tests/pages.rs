@@ -54,6 +54,7 @@ fn settings_reach_the_reader_with_their_generation() {
         stall_ns: 5,
         observe_frames: 7,
         observe_pixels: true,
+        times_driver: true,
     };
     let generation = writer.set(settings);
     assert!(generation > idle);

@@ -100,6 +100,33 @@ fn release_outside_what_was_read_is_taken_as_the_nearest_that_is() {
 }
 
 #[test]
+fn producer_on_hold_refuses_and_goes_on_where_it_was() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    assert_eq!(try_produce(&mut producer, 1, 0, &[]), Room::Ready);
+    producer.hold();
+    producer.hold();
+    assert!(producer.is_on_hold() && producer.is_attached() && !producer.finish());
+    // SAFETY: attached as `Session::producer` says; the header claims 8 bytes.
+    assert!(unsafe { producer.reserve(Header::new(2, 0, 8)) }.is_none());
+    producer.resume();
+    // SAFETY: as above; the room that was at hand before is at hand again.
+    let room = unsafe { producer.reserve(Header::new(2, 0, 8)) }.expect("there is room");
+    producer.hold();
+    // SAFETY: the last reservation, which has no payload.
+    assert!(!unsafe { producer.publish(room) });
+    assert_eq!(drain(&mut consumer).len(), 1);
+    producer.resume();
+    // SAFETY: as above.
+    assert!(unsafe { producer.publish(room) } && producer.finish());
+    assert_eq!(drain(&mut consumer)[0].header.id(), 2);
+    producer.detach();
+    producer.hold();
+    assert!(!producer.is_on_hold());
+}
+
+#[test]
 fn record_longer_than_a_quarter_of_the_ring_never_fits() {
     let session = Session::new(1, RING);
     let (slot, mut producer) = session.producer();

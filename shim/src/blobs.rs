@@ -127,7 +127,7 @@ impl Thread {
         // SAFETY: the piece's length is reserved; the ring is apart from the thread's own buffer.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), out, bytes.len()) };
         // SAFETY: the payload is whole.
-        unsafe { self.producer.publish(record) };
+        unsafe { self.publish(record) };
         Ok(())
     }
 }

@@ -143,7 +143,7 @@ impl Entering {
     #[inline(always)]
     pub unsafe fn publish(self) -> InFlight {
         // SAFETY: the record is this thread's last reservation, and written.
-        unsafe { self.thread.producer.publish(self.record) };
+        unsafe { self.thread.publish(self.record) };
         InFlight { thread: self.thread }
     }
 
@@ -165,17 +165,23 @@ impl Entering {
 }
 
 impl InFlight {
+    /// The driver has returned, and there is more to do before [`Self::finish`] or [`Self::leave`].
+    #[inline(always)]
+    pub fn returned(&mut self) {
+        self.thread.returned();
+    }
+
     /// The driver has returned and there is nothing to tell.
     ///
     /// # Safety
     /// In the thread that entered.
     #[inline(always)]
     pub unsafe fn finish(self) {
-        self.thread.producer.finish();
+        self.thread.finish();
         end(self.thread);
     }
 
-    /// Writes the leave record: what the driver returned and wrote.
+    /// Writes the leave record: what the driver returned and wrote. After [`Self::returned`].
     ///
     /// # Safety
     /// In the thread that entered.
@@ -207,7 +213,7 @@ impl InFlight {
                 write_observations(self.thread, record.payload, fixed_bytes as usize, writes)
             };
             // SAFETY: the payload is whole.
-            unsafe { self.thread.producer.publish(record) };
+            unsafe { self.thread.publish(record) };
         }
         // SAFETY: the command is over.
         unsafe { self.finish() };

@@ -40,6 +40,7 @@ static CAPTURE: Capture = Capture {
     stall_ns: AtomicU64::new(0),
     observe_frames: AtomicU32::new(0),
     observe_pixels: AtomicBool::new(false),
+    times_driver: AtomicBool::new(false),
 };
 
 /// The capture that runs or is about to. All plain words: written under `switching`, read anywhere.
@@ -66,6 +67,8 @@ struct Capture {
     observe_frames: AtomicU32,
     /// Their pixels are kept.
     observe_pixels: AtomicBool,
+    /// How long the driver takes for each command is measured.
+    times_driver: AtomicBool,
 }
 
 /// Where in the program a safe point is.
@@ -135,6 +138,11 @@ pub fn observes_frames() -> bool {
     is_running() && CAPTURE.observe_frames.load(Relaxed) != 0
 }
 
+/// Whether the driver's time is measured in the capture that runs.
+pub fn times_driver() -> bool {
+    CAPTURE.times_driver.load(Relaxed)
+}
+
 /// Leaves the capture at once because its ring stays full or its daemon is gone. The ring has no
 /// room to say so; the daemon sees it in the segment's header.
 pub fn leave_lost(connection: &Connection) {
@@ -198,6 +206,7 @@ fn follow(connection: &Connection, moment: Moment) {
         CAPTURE.stall_ns.store(settings.stall_ns, Relaxed);
         CAPTURE.observe_frames.store(settings.observe_frames, Relaxed);
         CAPTURE.observe_pixels.store(settings.observe_pixels, Relaxed);
+        CAPTURE.times_driver.store(settings.times_driver, Relaxed);
     }
     if CAPTURE.armed.load(Relaxed) && is_time_to_begin(connection, moment) {
         begin();

@@ -35,5 +35,6 @@ mod scratch;
 mod table;
 mod thread;
 mod thread_exit;
+mod timing;
 mod tls;
 mod tracking;

@@ -18,6 +18,7 @@ use crate::blobs::{Kept, Lost, Source};
 use crate::guarded;
 use crate::scratch::{Range, STAGED_BYTES, Scratch};
 use crate::thread::Thread;
+use crate::timing::TIME_BYTES;
 
 /// Bytes of a range before its own or their name.
 const RANGE_HEADER_BYTES: usize = 16;
@@ -72,7 +73,7 @@ impl Thread {
     #[inline(never)]
     pub unsafe fn stage_ranges(&mut self, payload_bytes: u64) -> Result<u64, Lost> {
         let payload_bytes = (payload_bytes + 7) & !7;
-        let room = self.producer.payload_len_max().saturating_sub(payload_bytes);
+        let room = self.producer.payload_len_max().saturating_sub(payload_bytes + TIME_BYTES);
         // SAFETY: passed on.
         let mut staged = unsafe { self.stage(room, self.blob_min_bytes) }?;
         if staged.unnamed_bytes > 0 {

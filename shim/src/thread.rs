@@ -23,6 +23,7 @@ use crate::process;
 use crate::ranges::Ranges;
 use crate::scratch::Scratch;
 use crate::thread_exit::ThreadExit;
+use crate::timing::Timing;
 use crate::tls::{Words, words};
 use crate::tracking;
 
@@ -57,6 +58,7 @@ pub struct Thread {
     /// Null until it is needed.
     scratch: *mut Scratch,
     pub frames: Frames,
+    pub timing: Timing,
 }
 
 /// Commands that were not recorded, until there is room to say so.
@@ -93,9 +95,42 @@ impl Thread {
         }
     }
 
+    /// Lets the daemon see a record.
+    ///
+    /// # Safety
+    /// `record` is the last that [`Thread::reserve`] gave, and its payload is written.
+    #[inline(always)]
+    pub unsafe fn publish(&mut self, record: Reservation) {
+        // SAFETY: passed on.
+        if !unsafe { self.producer.publish(record) } {
+            // SAFETY: passed on.
+            unsafe { self.publish_timed(record) };
+        }
+    }
+
+    /// The driver has returned.
+    #[inline(always)]
+    pub fn returned(&mut self) {
+        if self.producer.is_on_hold() {
+            self.returned_timed();
+        }
+    }
+
+    /// The command is over; all of its records are published.
+    #[inline(always)]
+    pub fn finish(&mut self) {
+        if !self.producer.finish() {
+            self.finish_timed();
+        }
+    }
+
     #[cold]
     #[inline(never)]
     unsafe fn reserve_slowly(&mut self, header: Header) -> Option<Reservation> {
+        if self.producer.is_on_hold() {
+            // SAFETY: passed on.
+            return unsafe { self.reserve_timed(header) };
+        }
         let _errno = ErrnoGuard::new();
         pages::forget();
         // SAFETY: the connection outlives every thread of it.
@@ -322,6 +357,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         thread.producer.forget_stamp();
         // What an earlier capture lost is in that one's account.
         thread.gap = Gap::NONE;
+        thread.set_timed(capture::times_driver());
         introduce(thread);
         introduce_context(thread, words);
         thread.set_gate(words);
@@ -386,6 +422,10 @@ fn introduce_context(thread: &mut Thread, words: &Words) {
 
 /// Writes a record that is not a command's; there may be no room for it.
 pub fn write_meta(thread: &mut Thread, id: u16, payload: &[u8]) {
+    thread.untimed(|thread| write_meta_untimed(thread, id, payload));
+}
+
+fn write_meta_untimed(thread: &mut Thread, id: u16, payload: &[u8]) {
     let header = Header::new(id, 0, HEADER_LEN + payload.len() as u32);
     // SAFETY: in the thread itself, inside the shim.
     let Some(record) = (unsafe { thread.reserve(header) }) else { return };

@@ -138,13 +138,16 @@ fn plain_body(function: &Function) -> TokenStream {
     let Parts { begin, reads, reserve, puts, publish, drive, leave, .. } = &parts;
     let pass_on = &parts.call_driver;
     let result = function.result.as_ref().map(|_| quote!(result));
+    let mutable = function.leaves().then(|| quote!(mut));
+    let returned = function.leaves().then(|| quote!(call.returned();));
     quote! {
         let Some(call) = #begin else { return #pass_on };
         #reads
         let Some(call) = #reserve else { return #pass_on };
         #puts
-        let call = #publish;
+        let #mutable call = #publish;
         #drive
+        #returned
         #leave
         #result
     }
@@ -171,14 +174,16 @@ fn stateful_body(function: &Function, state: StateParts) -> TokenStream {
         quote!(else if let Some(mut tracker) = #begin { #update })
     });
     let mutable = state.enter.then(|| quote!(mut));
-    let mutable_again = state.leave.then(|| quote!(mut));
+    let does_more = state.leave || function.leaves();
+    let mutable_again = does_more.then(|| quote!(mut));
+    let returned = does_more.then(|| quote!(call.returned();));
     quote! {
         let Some(#mutable call) = #begin else { return #pass_on };
         #touch_enter
         #reads
         let call = #reserve.map(|call| { #puts #publish });
         #drive
-        if let Some(#mutable_again call) = call { #touch_leave #leave } #unrecorded_leave
+        if let Some(#mutable_again call) = call { #returned #touch_leave #leave } #unrecorded_leave
         #result
     }
 }
@@ -200,19 +205,19 @@ fn hooked_body(function: &Function) -> TokenStream {
         quote!(if let Some(call) = &mut call { hooks::#hook(call #(, #arguments)*); })
     });
     let mutable = (touch_enter.is_some() || before.is_some()).then(|| quote!(mut));
-    let mutable_again = touch_leave.is_some().then(|| quote!(mut));
     quote! {
         let Some(scope) = hooks::enter() else { return #pass_on };
         let #mutable call = #begin;
         #before
         #touch_enter
-        let #mutable_again call = call.and_then(|call| {
+        let mut call = call.and_then(|call| {
             #reads
             let call = #reserve?;
             #puts
             Some(#publish)
         });
         #drive
+        if let Some(call) = &mut call { call.returned(); }
         #touch_leave
         if let Some(call) = call { #leave }
         hooks::#hook(&scope #(, #arguments)* #result)

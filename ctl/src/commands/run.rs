@@ -25,7 +25,7 @@ use crate::watch::Watch;
 #[derive(Args, Debug)]
 pub struct Run {
     /// Load the shim and capture nothing yet; `gapii-ctl start` can attach later
-    #[arg(long, conflicts_with_all = ["frames", "skip_frames", "seconds", "observe_frames", "quit", "output"])]
+    #[arg(long, conflicts_with_all = ["frames", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output"])]
     idle: bool,
 
     /// End the program once the capture is complete: SIGTERM, and SIGKILL 5 s later

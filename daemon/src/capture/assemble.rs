@@ -55,6 +55,8 @@ pub enum Refusal {
     DaemonOnly(u16),
     #[error("thread {tid} writes into the ring of thread {owner}")]
     OtherThread { owner: u32, tid: u32 },
+    #[error("record {0:#06x} has a time, which only leave records of a timed capture have")]
+    Timed(u16),
     #[error("more than {THREADS_MAX} threads in one capture")]
     Threads,
 }
@@ -125,6 +127,8 @@ pub struct Assembler {
     /// by themselves as well as together, and their ring space is wanted.
     blobs_in_block: usize,
     plain: PlainPayloads,
+    /// Leave records may say how long the driver took.
+    is_timed: bool,
     rings: Vec<Ring>,
     members: Vec<Member>,
     threads: Vec<Thread>,
@@ -143,12 +147,14 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// Blocks are full at `block_bytes`: a record more, and what is stated, can come on top.
-    pub fn new(block_bytes: usize) -> Self {
+    /// Blocks are full at `block_bytes`: a record more, and what is stated, can come on top. Only in a
+    /// timed capture do records have times.
+    pub fn new(block_bytes: usize, is_timed: bool) -> Self {
         Self {
             block_bytes,
             blobs_in_block: 0,
             plain: PlainPayloads::of(Description::built_in()),
+            is_timed,
             rings: Vec::new(),
             members: Vec::new(),
             threads: Vec::new(),
@@ -384,6 +390,10 @@ impl Assembler {
             if header.is_stamped() {
                 stamp = word_at(records, at + 8);
             }
+            if header.is_timed() && !self.may_be_timed(header) {
+                refused = Err(Refusal::Timed(header.id()));
+                break;
+            }
             if header.id() < atom::META_FIRST {
                 calls += u64::from(header.flags() & EFFECT != 0);
                 last_command = Some((header, stamp, end));
@@ -417,6 +427,10 @@ impl Assembler {
             thread.last_command = Some(LastCommand { id, flags, stamp, end_index });
         }
         Walk { end: at, refused }
+    }
+
+    fn may_be_timed(&self, header: Header) -> bool {
+        self.is_timed && header.id() < atom::META_FIRST && header.flags() & LEAVE != 0
     }
 
     fn end_frame(&mut self, ring: RingKey) {
@@ -556,7 +570,10 @@ mod tests {
 
     impl Bench {
         fn new(block_bytes: usize, rings: usize) -> Self {
-            let mut assembler = Assembler::new(block_bytes);
+            Self::of(Assembler::new(block_bytes, false), rings)
+        }
+
+        fn of(mut assembler: Assembler, rings: usize) -> Self {
             let member = assembler.add_member(100, 5, b"prog");
             for _ in 0..rings {
                 assembler.add_ring(member, 0);
@@ -608,6 +625,28 @@ mod tests {
             at += header.span_untrusted() as usize;
         }
         ids
+    }
+
+    #[test]
+    fn times_are_taken_on_leave_records_of_timed_captures_alone() {
+        let timed = |id, flags| {
+            let header = Header::new(id, flags, 8).with_time();
+            [header.0.to_le_bytes(), 70_u64.to_le_bytes()].concat()
+        };
+        for (is_timed, id, flags, is_taken) in [
+            (true, DRAW, LEAVE, true),
+            (false, DRAW, LEAVE, false),
+            (true, DRAW, EFFECT | LEAVES, false),
+            (true, atom::CONTEXT, LEAVE, false),
+        ] {
+            let mut bench = Bench::of(Assembler::new(1 << 20, is_timed), 1);
+            let enter = record(DRAW, EFFECT | LEAVES, None, &[1; 16]);
+            let taken = bench.append(0, &[thread(1, 1), enter, timed(id, flags)]);
+            let expected = if is_taken { Ok(()) } else { Err(Refusal::Timed(id)) };
+            assert_eq!(taken, expected, "{is_timed} {id:#x} {flags}");
+            bench.flush();
+            assert_eq!(bench.blocks[0].records, [(0, if is_taken { 3 } else { 2 })]);
+        }
     }
 
     #[test]

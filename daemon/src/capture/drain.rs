@@ -117,13 +117,14 @@ impl Drain {
     ) -> Self {
         // A block must be out long before the ring that it came from is full.
         let block_bytes = BLOCK_TARGET_BYTES.min(capture.plan.ring_bytes as usize / 4);
+        let assembler = Assembler::new(block_bytes, capture.plan.timing);
         Self {
             capture,
             counter,
             threads,
             started_unix_ns,
             merger: Merger::new(),
-            assembler: Assembler::new(block_bytes),
+            assembler,
             ledger: Ledger::default(),
             members: Vec::new(),
             lanes: Vec::new(),

@@ -24,6 +24,7 @@ use std::thread;
 use gapii_protocol::app::Launch;
 use gapii_protocol::control::{self, Summary};
 use gapii_protocol::trace::footer::CaptureOptions;
+use gapii_protocol::trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
 use gapii_protocol::trace::{BlockEncoder, TraceHeader};
 use gapii_ringbuf::{CounterMap, Mode, ModeSettings, Overflow, SlotCounts};
 use thread_priority::{
@@ -54,6 +55,7 @@ pub struct Plan {
     pub stall_ms: u64,
     pub observe_frames: Option<u32>,
     pub frame_pixels: bool,
+    pub timing: bool,
     pub command: Vec<String>,
     pub level: i32,
     pub ring_bytes: u64,
@@ -129,7 +131,9 @@ impl Capture {
             .map_err(io::Error::other)?;
         let (unix_ns, started_ns) = (clock::unix_ns(), clock::monotonic_ns());
         let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
-        let header = TraceHeader::new(program, plan.session, unix_ns, started_ns);
+        let version = if plan.timing { TIMED_VERSION } else { UNTIMED_VERSION };
+        let untimed = TraceHeader::new(program, plan.session, unix_ns, started_ns);
+        let header = TraceHeader { version, ..untimed };
 
         let id = plan.id;
         let writing = thread::Builder::new()
@@ -219,6 +223,7 @@ impl Plan {
             stall_ns: self.stall_ms.saturating_mul(1_000_000),
             observe_frames: self.observe_frames.unwrap_or(0),
             observe_pixels: self.frame_pixels,
+            times_driver: self.timing,
         }
     }
 
@@ -236,6 +241,7 @@ impl Plan {
             stall_ms: self.stall_ms,
             observe_frames: self.observe_frames,
             frame_pixels: self.frame_pixels,
+            timing: self.timing,
             command: self.command.clone(),
         }
     }

@@ -43,7 +43,8 @@ mod tests {
             let mut functions = description.functions().iter();
             let id = functions.find(|function| function.name == name).unwrap().id;
             let header = Header::new(id, flags, HEADER_LEN + payload_len);
-            for header in [header, header.with_stamp()] {
+            let stamped = header.with_stamp();
+            for header in [header, stamped, header.with_time(), stamped.with_time()] {
                 assert_eq!(plain.are_exceeded(header), expected, "{name}, {payload_len} bytes");
             }
         };

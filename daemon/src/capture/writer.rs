@@ -12,6 +12,7 @@ use gapii_protocol::control::{self, InFlight, Summary};
 use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;
 use gapii_protocol::trace::footer::Totals;
+use gapii_protocol::trace::frame::UNTIMED_VERSION;
 use gapii_protocol::trace::meta::{self, Meta};
 use gapii_protocol::trace::record;
 use gapii_protocol::trace::{
@@ -97,6 +98,8 @@ pub struct Writer {
     output: Output,
     encoder: BlockEncoder,
     frame: Vec<u8>,
+    /// Format version of the trace.
+    version: u32,
     index: TraceIndex,
     totals: Totals,
     /// Records in the file, per thread of the trace.
@@ -123,6 +126,7 @@ impl Writer {
             output,
             encoder: BlockEncoder::new(level)?,
             frame: Vec::new(),
+            version: UNTIMED_VERSION,
             index: TraceIndex::default(),
             totals: Totals::default(),
             records: Vec::new(),
@@ -156,6 +160,7 @@ impl Writer {
     }
 
     fn write_header(&mut self, header: &TraceHeader) -> Result<(), OutputError> {
+        self.version = header.version;
         self.output.write(&header.encode()?)
     }
 
@@ -312,14 +317,14 @@ impl Writer {
         }
         if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
             let offset = self.output.len();
-            indexed = self.output.write(&self.index.encode()).map(|()| Some(offset));
+            indexed = self.output.write(&self.index.encode(self.version)).map(|()| Some(offset));
         }
         let index_offset = match &indexed {
             Ok(offset) => *offset,
             Err(_) if self.output.is_whole() => None,
             Err(_) => return indexed.map(drop),
         };
-        self.output.write(&footer.encode(index_offset, self.output.len()))?;
+        self.output.write(&footer.encode(self.version, index_offset, self.output.len()))?;
         indexed.map(drop)
     }
 }

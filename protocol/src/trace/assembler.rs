@@ -109,6 +109,7 @@ struct Held {
     seq: Option<u64>,
     enter_stamp: Option<u64>,
     leave_stamp: Option<u64>,
+    driver_ns: Option<u64>,
     context: u64,
     frame: u64,
     process: u32,
@@ -250,6 +251,7 @@ impl Assembler {
             frame: held.frame,
             enter_stamp: held.enter_stamp,
             leave_stamp: held.leave_stamp,
+            driver_ns: held.driver_ns,
             in_flight: held.in_flight,
             id: held.id,
             function: description.function(held.id),
@@ -523,6 +525,7 @@ impl Assembler {
 impl Held {
     fn complete(&mut self, record: &Located, place: Place) {
         self.leave_stamp = Some(place.stamp);
+        self.driver_ns = record.driver_ns;
         self.leave = Span::of(record);
         self.ready = true;
     }

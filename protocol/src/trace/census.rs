@@ -25,6 +25,8 @@ pub struct Census {
     pub records: u64,
     /// Commands that took effect.
     pub calls: u64,
+    /// Leave records that say how long the driver took.
+    pub timed: u64,
     /// Ends of frames, in order.
     pub frame_ends: Vec<FrameEnd>,
     pub threads: BTreeMap<u32, ThreadCount>,
@@ -82,6 +84,7 @@ impl Census {
         }
         let place = self.tracker.command(record.header, record.stamp).map_err(named)?;
         self.count_record(place.thread, place.stamp);
+        self.time(record);
         self.calls += u64::from(record.header.flags() & EFFECT != 0);
         if record.header.flags() & FRAME_END != 0 {
             let (process, block) = (place.process, self.blocks as u32);
@@ -106,6 +109,7 @@ impl Census {
     }
 
     fn meta(&mut self, record: &Record<'_>) -> Result<(), TrackError> {
+        self.time(record);
         self.contradictions(record);
         let seq = self.tracker.seq();
         let meta = self.tracker.meta(record.header, record.stamp, record.payload)?;
@@ -137,6 +141,21 @@ impl Census {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A command's leave record alone may have a time.
+    fn time(&mut self, record: &Record<'_>) {
+        if !record.header.is_timed() {
+            return;
+        }
+        self.timed += 1;
+        if record.header.id() >= META_FIRST || record.header.flags() & LEAVE == 0 {
+            let message = format!(
+                "the record at byte {} says how long the driver took, and is no leave record",
+                record.start
+            );
+            self.problem(ProblemKind::Structure, message);
+        }
     }
 
     /// A reference must come behind its blob.

@@ -32,6 +32,8 @@ pub struct Command<'a> {
     pub enter_stamp: Option<u64>,
     /// `None` where there is no leave record, or none in what was read.
     pub leave_stamp: Option<u64>,
+    /// How long it was with the driver, in nanoseconds; `None` unless that was measured.
+    pub driver_ns: Option<u64>,
     /// It had not returned when the stream ended.
     pub in_flight: bool,
     /// Function id.

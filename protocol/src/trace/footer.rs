@@ -137,16 +137,18 @@ pub struct CaptureOptions {
     pub stall_ms: u64,
     pub observe_frames: Option<u32>,
     pub frame_pixels: bool,
+    /// The driver's time was measured.
+    pub timing: bool,
     pub command: Vec<String>,
 }
 
 impl Footer {
-    /// The whole frame, to be written at byte `footer_offset` of the file; `index_offset` is that of
-    /// the index frame, if one was written.
-    pub fn encode(&self, index_offset: Option<u64>, footer_offset: u64) -> Vec<u8> {
+    /// The whole frame, of a trace of this format version, to be written at byte `footer_offset` of the
+    /// file; `index_offset` is that of the index frame, if one was written.
+    pub fn encode(&self, version: u32, index_offset: Option<u64>, footer_offset: u64) -> Vec<u8> {
         let body = rmp_serde::to_vec_named(self).expect("a footer has no unserializable value");
         let trailer = Trailer { index_offset: index_offset.unwrap_or(NO_INDEX), footer_offset };
-        encode_frame(FrameKind::Footer, &body, Some(trailer))
+        encode_frame(FrameKind::Footer, version, &body, Some(trailer))
     }
 
     /// The footer whose frame fills `frame`.

@@ -15,8 +15,12 @@
 
 use std::ops::RangeInclusive;
 
-/// Format versions this code reads; it writes the last of them.
-pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=2;
+/// Format versions this code reads.
+pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=3;
+/// Format version of traces without times, whose readers need know no other.
+pub const UNTIMED_VERSION: u32 = 2;
+/// Format version of traces in which records may have the driver's time.
+pub const TIMED_VERSION: u32 = 3;
 /// First word of a zstd data frame.
 pub const DATA_MAGIC: u32 = 0xFD2F_B528;
 /// First words of skippable frames, ours and others'.
@@ -107,8 +111,13 @@ impl Trailer {
     }
 }
 
-/// A whole frame of ours around `body`, with `trailer` after it.
-pub(crate) fn encode_frame(kind: FrameKind, body: &[u8], trailer: Option<Trailer>) -> Vec<u8> {
+/// A whole frame of ours around `body`, with `trailer` after it; `version` is what readers must know.
+pub(crate) fn encode_frame(
+    kind: FrameKind,
+    version: u32,
+    body: &[u8],
+    trailer: Option<Trailer>,
+) -> Vec<u8> {
     let trailer_bytes = if trailer.is_some() { TRAILER_BYTES } else { 0 };
     let content = FRAME_HEADER_BYTES - SKIPPABLE_HEADER_BYTES + body.len() + trailer_bytes;
     let content_u32 = u32::try_from(content).expect("a frame body is far below 4 GiB");
@@ -117,7 +126,7 @@ pub(crate) fn encode_frame(kind: FrameKind, body: &[u8], trailer: Option<Trailer
     out.extend_from_slice(&content_u32.to_le_bytes());
     out.extend_from_slice(&kind.tag());
     out.extend_from_slice(&crc32fast::hash(body).to_le_bytes());
-    out.extend_from_slice(&FORMAT_VERSIONS.end().to_le_bytes());
+    out.extend_from_slice(&version.to_le_bytes());
     out.extend_from_slice(body);
     if let Some(trailer) = trailer {
         out.extend_from_slice(&trailer.to_bytes());
@@ -127,6 +136,11 @@ pub(crate) fn encode_frame(kind: FrameKind, body: &[u8], trailer: Option<Trailer
 
 /// The body of the frame that fills `bytes`, once length, tag, version and checksum agree.
 pub(crate) fn decode_frame(kind: FrameKind, bytes: &[u8]) -> Result<&[u8], FrameError> {
+    decode_versioned(kind, bytes).map(|(body, _)| body)
+}
+
+/// The same, and the version that readers must know.
+pub(crate) fn decode_versioned(kind: FrameKind, bytes: &[u8]) -> Result<(&[u8], u32), FrameError> {
     let name = kind.name();
     let trailer = if kind == FrameKind::Footer { TRAILER_BYTES } else { 0 };
     if bytes.len() < FRAME_HEADER_BYTES + trailer {
@@ -149,5 +163,5 @@ pub(crate) fn decode_frame(kind: FrameKind, bytes: &[u8]) -> Result<&[u8], Frame
     if expected != found {
         return Err(FrameError::Checksum { kind: name, expected, found });
     }
-    Ok(body)
+    Ok((body, needed))
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::{BlockDecoder, DecodeError, EncodeError, encode_block};
 use super::description::Description;
-use super::frame::{FORMAT_VERSIONS, FrameError, FrameKind, decode_frame, encode_frame};
+use super::frame::{FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, encode_frame};
 
 /// Longest header frame a reader takes, in bytes.
 pub const HEADER_FRAME_BYTES_MAX: usize = 16 << 20;
@@ -47,13 +47,15 @@ pub enum HeaderError {
     Body(#[from] DecodeError),
     #[error("header body: {0}")]
     MessagePack(String),
+    #[error("header body of format version {stated} is in a frame that needs {needed}")]
+    Version { stated: u32, needed: u32 },
 }
 
 impl TraceHeader {
-    /// A header with the descriptions this build knows.
+    /// A header of an untimed trace, with the descriptions this build knows.
     pub fn new(writer: &str, session: [u8; 16], started_unix_ns: u64, started_ns: u64) -> Self {
         Self {
-            version: *FORMAT_VERSIONS.end(),
+            version: UNTIMED_VERSION,
             writer: writer.to_owned(),
             session: session.iter().map(|byte| format!("{byte:02x}")).collect(),
             started_unix_ns,
@@ -62,17 +64,20 @@ impl TraceHeader {
         }
     }
 
-    /// The whole frame.
+    /// The whole frame, for readers that know the header's version.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         let body = rmp_serde::to_vec_named(self).expect("a header has no unserializable value");
-        Ok(encode_frame(FrameKind::Header, &encode_block(&body, HEADER_LEVEL)?, None))
+        Ok(encode_frame(FrameKind::Header, self.version, &encode_block(&body, HEADER_LEVEL)?, None))
     }
 
     /// The header whose frame fills `frame`. Fields it does not know are passed over.
     pub fn decode(frame: &[u8]) -> Result<Self, HeaderError> {
-        let body = decode_frame(FrameKind::Header, frame)?;
+        let (body, needed) = decode_versioned(FrameKind::Header, frame)?;
         let mut raw = Vec::new();
         BlockDecoder::new(HEADER_BODY_BYTES_MAX).decode_into(body, &mut raw)?;
-        rmp_serde::from_slice(&raw).map_err(|error| HeaderError::MessagePack(error.to_string()))
+        let header: Self = rmp_serde::from_slice(&raw)
+            .map_err(|error| HeaderError::MessagePack(error.to_string()))?;
+        let stated = header.version;
+        if stated < needed { Err(HeaderError::Version { stated, needed }) } else { Ok(header) }
     }
 }

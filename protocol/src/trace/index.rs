@@ -77,10 +77,10 @@ impl TraceIndex {
         self.blobs = Some(blobs);
     }
 
-    /// The whole frame.
-    pub fn encode(&self) -> Vec<u8> {
+    /// The whole frame, of a trace of this format version.
+    pub fn encode(&self, version: u32) -> Vec<u8> {
         let body = rmp_serde::to_vec_named(self).expect("an index has no unserializable value");
-        encode_frame(FrameKind::Index, &body, None)
+        encode_frame(FrameKind::Index, version, &body, None)
     }
 
     /// The index whose frame fills `frame`.

@@ -53,6 +53,9 @@ impl Serialize for Command<'_> {
         if let Some(frame) = self.observed_frame {
             map.serialize_entry("observed_frame", &FrameJson(frame))?;
         }
+        if let Some(driver_ns) = self.driver_ns {
+            map.serialize_entry("driver_ns", &driver_ns)?;
+        }
         if self.in_flight {
             map.serialize_entry("in_flight", &true)?;
         }

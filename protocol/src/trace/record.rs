@@ -16,6 +16,8 @@ pub struct Located {
     pub next: usize,
     /// The stamp it carries, if it carries one.
     pub stamp: Option<u64>,
+    /// The time in the driver that it carries, if it carries one.
+    pub driver_ns: Option<u64>,
 }
 
 /// A record and its bytes.
@@ -25,6 +27,8 @@ pub struct Record<'a> {
     /// In bytes from the block's start.
     pub start: usize,
     pub stamp: Option<u64>,
+    /// How long the driver took, where the record says it.
+    pub driver_ns: Option<u64>,
     pub payload: &'a [u8],
 }
 
@@ -66,17 +70,15 @@ pub fn locate(bytes: &[u8], at: usize) -> Result<Located, RecordError> {
     if header.id() == PAD {
         return Err(RecordError::Padding { at });
     }
-    let stamp = match header.is_stamped() {
-        true => rest[8..].first_chunk::<8>().map(|word| u64::from_le_bytes(*word)),
-        false => None,
-    };
+    let word = |at: usize| rest[at..].first_chunk::<8>().map(|word| u64::from_le_bytes(*word));
     Ok(Located {
         header,
         start: at,
         payload_start: at + payload_offset,
         payload_end: at + len as usize,
         next: at + span,
-        stamp,
+        stamp: if header.is_stamped() { word(8) } else { None },
+        driver_ns: if header.is_timed() { word(payload_offset - 8) } else { None },
     })
 }
 
@@ -106,6 +108,7 @@ impl<'a> Iterator for Records<'a> {
             header: record.header,
             start: record.start,
             stamp: record.stamp,
+            driver_ns: record.driver_ns,
             payload: &self.bytes[record.payload_start..record.payload_end],
         }))
     }

@@ -13,6 +13,7 @@ use super::blobs::{MemoryTotals, NoBlobs};
 use super::census::Census;
 use super::command::Command;
 use super::footer::{Footer, Lost};
+use super::frame::TIMED_VERSION;
 use super::reader::{BlockError, Tail, TraceReader};
 use super::value::{Observation, Value};
 
@@ -48,6 +49,8 @@ pub struct Checked {
     pub memory: MemoryTotals,
     /// References to blobs that are not before them in the stream.
     pub missing_references: u64,
+    /// Records that say how long the driver took.
+    pub timed: u64,
 }
 
 /// Something that is not as it should be.
@@ -114,6 +117,7 @@ pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verific
     assembler.finish();
     verifier.commands(&mut assembler, reader, reader.blocks().len() as u64);
     verifier.pairing(&assembler, reader.footer());
+    verifier.times(reader.header().version, &census);
     verifier.memory(reader.footer(), &census);
     verifier.index(reader, &census);
     match reader.footer() {
@@ -198,6 +202,17 @@ impl Verifier {
             if count != 0 {
                 self.problem(ProblemKind::Pairing, None, format!("{count} {what}"));
             }
+        }
+    }
+
+    /// Only readers of a later format version know what a time in a record is.
+    fn times(&mut self, version: u32, census: &Census) {
+        if census.timed > 0 && version < TIMED_VERSION {
+            let message = format!(
+                "{} records say how long the driver took, in a trace of format version {version}",
+                census.timed
+            );
+            self.problem(ProblemKind::Structure, None, message);
         }
     }
 
@@ -343,6 +358,7 @@ impl Verifier {
         checked.raw_bytes = census.raw_bytes;
         checked.memory = census.memory;
         checked.missing_references = census.missing_references;
+        checked.timed = census.timed;
         self.found.ok = self.found.problem_count == 0;
         self.found
     }

@@ -11,5 +11,6 @@ mod describe;
 mod hostile;
 mod json;
 mod roundtrip;
+mod timed;
 mod versions;
 mod writer;

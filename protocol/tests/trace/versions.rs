@@ -32,7 +32,9 @@ fn header_of_a_version_outside_the_range_is_refused() {
     for (version, taken) in
         [(oldest - 1, false), (oldest, true), (newest, true), (newest + 1, false)]
     {
-        let opened = TraceReader::open(Cursor::new(frame(&body(), version)));
+        let mut body = body();
+        body["version"] = json!(newest + 1);
+        let opened = TraceReader::open(Cursor::new(frame(&body, version)));
         match opened {
             Ok(_) => assert!(taken, "version {version}"),
             Err(OpenError::Header(HeaderError::Frame(FrameError::Version { needed, .. }))) => {
@@ -41,6 +43,18 @@ fn header_of_a_version_outside_the_range_is_refused() {
             Err(error) => panic!("version {version}: {error}"),
         }
     }
+}
+
+#[test]
+fn header_that_needs_a_later_version_than_its_writer_s_is_refused() {
+    let (oldest, newest) = (*FORMAT_VERSIONS.start(), *FORMAT_VERSIONS.end());
+    let mut body = body();
+    body["version"] = json!(oldest);
+    let opened = TraceReader::open(Cursor::new(frame(&body, newest)));
+    let Err(OpenError::Header(HeaderError::Version { stated, needed })) = opened else {
+        panic!("it is taken");
+    };
+    assert_eq!((stated, needed), (oldest, newest));
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub struct Writer {
     pub file: Vec<u8>,
     /// Where each block begins, and where the last one ends.
     pub block_offsets: Vec<usize>,
+    /// Format version of the trace.
+    pub version: u32,
     pub footer: Footer,
     pub index: TraceIndex,
     raw: Vec<u8>,
@@ -49,6 +51,7 @@ impl Writer {
     pub fn with_header(file: Vec<u8>) -> Self {
         Self {
             block_offsets: vec![file.len()],
+            version: u32::from_le_bytes(*file[20..].first_chunk().unwrap()),
             file,
             footer: Footer { started_unix_ns: 10, ended_unix_ns: 20, ..Footer::default() },
             index: TraceIndex::default(),
@@ -107,6 +110,12 @@ impl Writer {
         self.record(thread, id, flags | LEAVE, stamp, &p.0);
     }
 
+    /// As [`Self::leave`], with how long the driver took.
+    pub fn leave_timed(&mut self, thread: u32, id: u16, flags: u16, driver_ns: u64, p: &Payload) {
+        let header = Header::new(id, flags | LEAVE, 8 + p.0.len() as u32).with_time();
+        self.write(thread, header, None, Some(driver_ns), &p.0);
+    }
+
     /// A swap that ends a frame.
     pub fn swap(&mut self, thread: u32, stamp: u64) {
         self.enter(thread, describe::SWAP, EFFECT, Some(stamp), &describe::swap_args());
@@ -144,8 +153,19 @@ impl Writer {
 
     /// Any record of a thread, and before it what its block must say first.
     pub fn record(&mut self, thread: u32, id: u16, flags: u16, stamp: Option<u64>, payload: &[u8]) {
+        self.write(thread, Header::new(id, flags, 8 + payload.len() as u32), stamp, None, payload);
+    }
+
+    fn write(
+        &mut self,
+        thread: u32,
+        mut header: Header,
+        stamp: Option<u64>,
+        driver_ns: Option<u64>,
+        payload: &[u8],
+    ) {
         self.announce(thread);
-        let mut header = Header::new(id, flags, 8 + payload.len() as u32);
+        let flags = header.flags();
         if stamp.is_some() {
             header = header.with_stamp();
         }
@@ -155,6 +175,7 @@ impl Writer {
             self.raw.extend_from_slice(&stamp.to_le_bytes());
             self.stamps[thread as usize] = stamp;
         }
+        self.raw.extend_from_slice(driver_ns.map(u64::to_le_bytes).as_slice().as_flattened());
         self.raw.extend_from_slice(payload);
         self.raw.resize(self.raw.len().next_multiple_of(8), 0);
         let ledger = &mut self.footer.threads[thread as usize];
@@ -229,16 +250,20 @@ impl Writer {
     pub fn finish(mut self) -> Vec<u8> {
         self.index.list_blobs(self.blobs);
         let index_offset = self.file.len() as u64;
-        self.file.extend_from_slice(&self.index.encode());
+        self.file.extend_from_slice(&self.index.encode(self.version));
         let footer_offset = self.file.len() as u64;
-        self.file.extend_from_slice(&self.footer.encode(Some(index_offset), footer_offset));
+        self.file.extend_from_slice(&self.footer.encode(
+            self.version,
+            Some(index_offset),
+            footer_offset,
+        ));
         self.file
     }
 
     /// The whole file, with a footer and no index.
     pub fn finish_without_index(mut self) -> Vec<u8> {
         let footer_offset = self.file.len() as u64;
-        self.file.extend_from_slice(&self.footer.encode(None, footer_offset));
+        self.file.extend_from_slice(&self.footer.encode(self.version, None, footer_offset));
         self.file
     }
 

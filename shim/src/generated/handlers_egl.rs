@@ -37,6 +37,9 @@ pub unsafe extern "C" fn eglBindAPI(api: u32) -> u32 {
         Some(call.publish())
     });
     let result = driver(api);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglBindAPI::leave(tracked, readable, observer, api, result)
     });
@@ -75,7 +78,8 @@ pub unsafe extern "C" fn eglBindTexImage(
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, surface, buffer);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_BIND_TEX_IMAGE, EFFECT, result, &mut []);
     }
     result
@@ -88,8 +92,9 @@ pub unsafe extern "C" fn eglBindWaylandDisplayWL(dpy: *mut c_void, display: *mut
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, display) };
     call.put(0, dpy);
     call.put(8, display);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, display);
+    call.returned();
     call.leave(EGL_BIND_WAYLAND_DISPLAY_WL, 0, result, &mut []);
     result
 }
@@ -121,8 +126,9 @@ pub unsafe extern "C" fn eglChooseConfig(
     call.put(16, configs);
     call.put(24, config_size);
     call.put(32, num_config);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     let result = driver(dpy, attrib_list, configs, config_size, num_config);
+    call.returned();
     let mut writes = [
         if num_config.is_null() {
             observe::array(configs, config_size as i64, 8)
@@ -152,8 +158,9 @@ pub unsafe extern "C" fn eglClientSignalSyncEXT(
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(dpy, sync, attrib_list);
+    call.returned();
     call.leave(EGL_CLIENT_SIGNAL_SYNC_EXT, 0, result, &mut []);
     result
 }
@@ -190,7 +197,8 @@ pub unsafe extern "C" fn eglClientWaitSync(
         call.publish_observing(32, &reads)
     });
     let result = driver(dpy, sync, flags, timeout);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
     }
     result
@@ -228,7 +236,8 @@ pub unsafe extern "C" fn eglClientWaitSyncKHR(
         call.publish_observing(32, &reads)
     });
     let result = driver(dpy, sync, flags, timeout);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CLIENT_WAIT_SYNC_KHR, EFFECT, result, &mut []);
     }
     result
@@ -259,7 +268,8 @@ pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, time
         call.publish_observing(24, &reads)
     });
     let result = driver(sync, flags, timeout);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CLIENT_WAIT_SYNC_NV, EFFECT, result, &mut []);
     }
     result
@@ -273,8 +283,9 @@ pub unsafe extern "C" fn eglCompositorBindTexWindowEXT(external_win_id: i32) -> 
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(external_win_id) };
     call.clear(0);
     call.put(0, external_win_id);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(external_win_id);
+    call.returned();
     call.leave(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT, 0, result, &mut []);
     result
 }
@@ -298,8 +309,9 @@ pub unsafe extern "C" fn eglCompositorSetContextAttributesEXT(
     call.put(0, external_ref_id);
     call.put(8, context_attributes);
     call.put(16, num_entries);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(external_ref_id, context_attributes, num_entries);
+    call.returned();
     call.leave(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT, 0, result, &mut []);
     result
 }
@@ -320,8 +332,9 @@ pub unsafe extern "C" fn eglCompositorSetContextListEXT(
     call.clear(8);
     call.put(0, external_ref_ids);
     call.put(8, num_entries);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(external_ref_ids, num_entries);
+    call.returned();
     call.leave(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT, 0, result, &mut []);
     result
 }
@@ -342,8 +355,9 @@ pub unsafe extern "C" fn eglCompositorSetSizeEXT(
     call.put(0, external_win_id);
     call.put(4, width);
     call.put(8, height);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(external_win_id, width, height);
+    call.returned();
     call.leave(EGL_COMPOSITOR_SET_SIZE_EXT, 0, result, &mut []);
     result
 }
@@ -367,8 +381,9 @@ pub unsafe extern "C" fn eglCompositorSetWindowAttributesEXT(
     call.put(0, external_win_id);
     call.put(8, window_attributes);
     call.put(16, num_entries);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(external_win_id, window_attributes, num_entries);
+    call.returned();
     call.leave(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT, 0, result, &mut []);
     result
 }
@@ -392,8 +407,9 @@ pub unsafe extern "C" fn eglCompositorSetWindowListEXT(
     call.put(0, external_ref_id);
     call.put(8, external_win_ids);
     call.put(16, num_entries);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(external_ref_id, external_win_ids, num_entries);
+    call.returned();
     call.leave(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT, 0, result, &mut []);
     result
 }
@@ -408,8 +424,9 @@ pub unsafe extern "C" fn eglCompositorSwapPolicyEXT(external_win_id: i32, policy
     };
     call.put(0, external_win_id);
     call.put(4, policy);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(external_win_id, policy);
+    call.returned();
     call.leave(EGL_COMPOSITOR_SWAP_POLICY_EXT, 0, result, &mut []);
     result
 }
@@ -440,7 +457,8 @@ pub unsafe extern "C" fn eglCopyBuffers(
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, surface, target);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_COPY_BUFFERS, 0, result, &mut []);
     }
     result
@@ -472,6 +490,9 @@ pub unsafe extern "C" fn eglCreateContext(
         Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, config, share_context, attrib_list);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglCreateContext::leave(
             tracked,
@@ -507,6 +528,7 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
     });
     let result = driver(dpy, attrib_list);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateDRMImageMESA::leave(
                 tracked,
@@ -562,7 +584,8 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, condition, attrib_list);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CREATE_FENCE_SYNC_NV, EFFECT, result, &mut []);
     }
     result
@@ -609,6 +632,7 @@ pub unsafe extern "C" fn eglCreateImage(
     });
     let result = driver(dpy, ctx, target, buffer, attrib_list);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateImage::leave(
                 tracked,
@@ -682,6 +706,7 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     });
     let result = driver(dpy, ctx, target, buffer, attrib_list);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateImageKHR::leave(
                 tracked,
@@ -727,8 +752,9 @@ pub unsafe extern "C" fn eglCreateNativeClientBufferANDROID(
         return driver(attrib_list);
     };
     call.put(0, attrib_list);
-    let call = call.publish_observing(8, &reads);
+    let mut call = call.publish_observing(8, &reads);
     let result = driver(attrib_list);
+    call.returned();
     call.leave(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result, &mut []);
     result
 }
@@ -760,8 +786,9 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
     call.put(16, buffer);
     call.put(24, config);
     call.put(32, attrib_list);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     let result = driver(dpy, buftype, buffer, config, attrib_list);
+    call.returned();
     call.leave(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER, EFFECT, result, &mut []);
     result
 }
@@ -783,8 +810,9 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
     call.put(0, dpy);
     call.put(8, config);
     call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(dpy, config, attrib_list);
+    call.returned();
     call.leave(EGL_CREATE_PBUFFER_SURFACE, EFFECT, result, &mut []);
     result
 }
@@ -812,8 +840,9 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
     call.put(8, config);
     call.put(16, pixmap);
     call.put(24, attrib_list);
-    let call = call.publish_observing(32, &reads);
+    let mut call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, pixmap, attrib_list);
+    call.returned();
     call.leave(EGL_CREATE_PIXMAP_SURFACE, EFFECT, result, &mut []);
     result
 }
@@ -846,7 +875,8 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, config, pixmap);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CREATE_PIXMAP_SURFACE_HI, EFFECT, result, &mut []);
     }
     result
@@ -887,7 +917,8 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
         call.publish_observing(32, &reads)
     });
     let result = driver(dpy, config, native_pixmap, attrib_list);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE, EFFECT, result, &mut []);
     }
     result
@@ -928,7 +959,8 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
         call.publish_observing(32, &reads)
     });
     let result = driver(dpy, config, native_pixmap, attrib_list);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT, EFFECT, result, &mut []);
     }
     result
@@ -969,7 +1001,8 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
         call.publish_observing(32, &reads)
     });
     let result = driver(dpy, config, native_window, attrib_list);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE, EFFECT, result, &mut []);
     }
     result
@@ -1010,7 +1043,8 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
         call.publish_observing(32, &reads)
     });
     let result = driver(dpy, config, native_window, attrib_list);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT, EFFECT, result, &mut []);
     }
     result
@@ -1031,8 +1065,9 @@ pub unsafe extern "C" fn eglCreateStreamAttribKHR(
     };
     call.put(0, dpy);
     call.put(8, attrib_list);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(dpy, attrib_list);
+    call.returned();
     call.leave(EGL_CREATE_STREAM_ATTRIB_KHR, EFFECT, result, &mut []);
     result
 }
@@ -1050,8 +1085,9 @@ pub unsafe extern "C" fn eglCreateStreamFromFileDescriptorKHR(
     call.clear(8);
     call.put(0, dpy);
     call.put(8, file_descriptor);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, file_descriptor);
+    call.returned();
     call.leave(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR, EFFECT, result, &mut []);
     result
 }
@@ -1069,8 +1105,9 @@ pub unsafe extern "C" fn eglCreateStreamKHR(
     };
     call.put(0, dpy);
     call.put(8, attrib_list);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(dpy, attrib_list);
+    call.returned();
     call.leave(EGL_CREATE_STREAM_KHR, EFFECT, result, &mut []);
     result
 }
@@ -1098,8 +1135,9 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
     call.put(8, config);
     call.put(16, stream);
     call.put(24, attrib_list);
-    let call = call.publish_observing(32, &reads);
+    let mut call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, stream, attrib_list);
+    call.returned();
     call.leave(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR, EFFECT, result, &mut []);
     result
 }
@@ -1124,8 +1162,9 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
     call.put(8, stream);
     call.put(16, r#type);
     call.put(24, attrib_list);
-    let call = call.publish_observing(32, &reads);
+    let mut call = call.publish_observing(32, &reads);
     let result = driver(dpy, stream, r#type, attrib_list);
+    call.returned();
     call.leave(EGL_CREATE_STREAM_SYNC_NV, EFFECT, result, &mut []);
     result
 }
@@ -1159,7 +1198,8 @@ pub unsafe extern "C" fn eglCreateSync(
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, r#type, attrib_list);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CREATE_SYNC, EFFECT, result, &mut []);
     }
     result
@@ -1194,7 +1234,8 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, r#type, attrib_list);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CREATE_SYNC64_KHR, EFFECT, result, &mut []);
     }
     result
@@ -1229,7 +1270,8 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, r#type, attrib_list);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_CREATE_SYNC_KHR, EFFECT, result, &mut []);
     }
     result
@@ -1247,8 +1289,9 @@ pub unsafe extern "C" fn eglCreateWaylandBufferFromImageWL(
     let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, image) };
     call.put(0, dpy);
     call.put(8, image);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, image);
+    call.returned();
     call.leave(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL, EFFECT, result, &mut []);
     result
 }
@@ -1276,8 +1319,9 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
     call.put(8, config);
     call.put(16, win);
     call.put(24, attrib_list);
-    let call = call.publish_observing(32, &reads);
+    let mut call = call.publish_observing(32, &reads);
     let result = driver(dpy, config, win, attrib_list);
+    call.returned();
     call.leave(EGL_CREATE_WINDOW_SURFACE, EFFECT, result, &mut []);
     result
 }
@@ -1297,8 +1341,9 @@ pub unsafe extern "C" fn eglDebugMessageControlKHR(
     };
     call.put(0, callback);
     call.put(8, attrib_list);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(callback, attrib_list);
+    call.returned();
     call.leave(EGL_DEBUG_MESSAGE_CONTROL_KHR, 0, result, &mut []);
     result
 }
@@ -1318,6 +1363,9 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
         Some(call.publish())
     });
     let result = driver(dpy, ctx);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglDestroyContext::leave(
             tracked, readable, observer, dpy as u64, ctx as u64, result,
@@ -1342,7 +1390,8 @@ pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
         call.publish()
     });
     let result = driver(dpy);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_DESTROY_DISPLAY_EXT, 0, result, &mut []);
     }
     result
@@ -1362,7 +1411,8 @@ pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -
         call.publish()
     });
     let result = driver(dpy, image);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_DESTROY_IMAGE, 0, result, &mut []);
     }
     result
@@ -1383,7 +1433,8 @@ pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void
         call.publish()
     });
     let result = driver(dpy, image);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_DESTROY_IMAGE_KHR, 0, result, &mut []);
     }
     result
@@ -1396,8 +1447,9 @@ pub unsafe extern "C" fn eglDestroyStreamKHR(dpy: *mut c_void, stream: *mut c_vo
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream);
+    call.returned();
     call.leave(EGL_DESTROY_STREAM_KHR, 0, result, &mut []);
     result
 }
@@ -1409,8 +1461,9 @@ pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_voi
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, surface) };
     call.put(0, dpy);
     call.put(8, surface);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface);
+    call.returned();
     call.leave(EGL_DESTROY_SURFACE, 0, result, &mut []);
     result
 }
@@ -1421,8 +1474,9 @@ pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> 
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, sync) };
     call.put(0, dpy);
     call.put(8, sync);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, sync);
+    call.returned();
     call.leave(EGL_DESTROY_SYNC, 0, result, &mut []);
     result
 }
@@ -1434,8 +1488,9 @@ pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) 
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, sync) };
     call.put(0, dpy);
     call.put(8, sync);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, sync);
+    call.returned();
     call.leave(EGL_DESTROY_SYNC_KHR, 0, result, &mut []);
     result
 }
@@ -1445,8 +1500,9 @@ pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
     let Some(call) = Call::begin(EGL_DESTROY_SYNC_NV) else { return driver(sync) };
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
     call.put(0, sync);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(sync);
+    call.returned();
     call.leave(EGL_DESTROY_SYNC_NV, 0, result, &mut []);
     result
 }
@@ -1473,7 +1529,8 @@ pub unsafe extern "C" fn eglDupNativeFenceFDANDROID(dpy: *mut c_void, sync: *mut
         call.publish_observing(16, &reads)
     });
     let result = driver(dpy, sync);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_DUP_NATIVE_FENCE_FD_ANDROID, EFFECT, result, &mut []);
     }
     result
@@ -1519,6 +1576,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageMESA(
     });
     let result = driver(dpy, image, fds, strides, offsets);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
             commands::eglExportDMABUFImageMESA::leave(
                 tracked,
@@ -1564,6 +1622,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
     });
     let result = driver(dpy, image, fourcc, num_planes, modifiers);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
             commands::eglExportDMABUFImageQueryMESA::leave(
                 tracked,
@@ -1636,7 +1695,8 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
         call.publish_observing(40, &reads)
     });
     let result = driver(dpy, image, name, handle, stride);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         let mut writes = [
             observe::array(name, 1, 4),
             observe::array(handle, 1, 4),
@@ -1659,7 +1719,8 @@ pub unsafe extern "C" fn eglFenceNV(sync: *mut c_void) -> u32 {
         call.publish_observing(8, &reads)
     });
     let result = driver(sync);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_FENCE_NV, 0, result, &mut []);
     }
     result
@@ -1687,8 +1748,9 @@ pub unsafe extern "C" fn eglGetCompositorTimingANDROID(
     call.put(16, numTimestamps);
     call.put(24, names);
     call.put(32, values);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     let result = driver(dpy, surface, numTimestamps, names, values);
+    call.returned();
     let mut writes = [observe::array(values, numTimestamps as i64, 8)];
     call.leave(EGL_GET_COMPOSITOR_TIMING_ANDROID, 0, result, &mut writes);
     result
@@ -1709,8 +1771,9 @@ pub unsafe extern "C" fn eglGetCompositorTimingSupportedANDROID(
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, name);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface, name);
+    call.returned();
     call.leave(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID, 0, result, &mut []);
     result
 }
@@ -1734,8 +1797,9 @@ pub unsafe extern "C" fn eglGetConfigAttrib(
     call.put(8, config);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, config, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_GET_CONFIG_ATTRIB, 0, result, &mut writes);
     result
@@ -1760,8 +1824,9 @@ pub unsafe extern "C" fn eglGetConfigs(
     call.put(8, configs);
     call.put(16, config_size);
     call.put(24, num_config);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, configs, config_size, num_config);
+    call.returned();
     let mut writes = [
         if num_config.is_null() {
             observe::array(configs, config_size as i64, 8)
@@ -1778,8 +1843,9 @@ pub unsafe extern "C" fn eglGetCurrentContext() -> *mut c_void {
     let driver: unsafe extern "C" fn() -> *mut c_void = driver!(EGL_GET_CURRENT_CONTEXT);
     let Some(call) = Call::begin(EGL_GET_CURRENT_CONTEXT) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(EGL_GET_CURRENT_CONTEXT, 0, result, &mut []);
     result
 }
@@ -1788,8 +1854,9 @@ pub unsafe extern "C" fn eglGetCurrentDisplay() -> *mut c_void {
     let driver: unsafe extern "C" fn() -> *mut c_void = driver!(EGL_GET_CURRENT_DISPLAY);
     let Some(call) = Call::begin(EGL_GET_CURRENT_DISPLAY) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(EGL_GET_CURRENT_DISPLAY, 0, result, &mut []);
     result
 }
@@ -1800,8 +1867,9 @@ pub unsafe extern "C" fn eglGetCurrentSurface(readdraw: i32) -> *mut c_void {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(readdraw) };
     call.clear(0);
     call.put(0, readdraw);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(readdraw);
+    call.returned();
     call.leave(EGL_GET_CURRENT_SURFACE, 0, result, &mut []);
     result
 }
@@ -1811,8 +1879,9 @@ pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
     let Some(call) = Call::begin(EGL_GET_DISPLAY) else { return driver(display_id) };
     let Some(call) = call.reserve(LEAVES, 8) else { return driver(display_id) };
     call.put(0, display_id);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(display_id);
+    call.returned();
     call.leave(EGL_GET_DISPLAY, EFFECT, result, &mut []);
     result
 }
@@ -1823,8 +1892,9 @@ pub unsafe extern "C" fn eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_c
     let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_CONFIG) else { return driver(dpy) };
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(dpy) };
     call.put(0, dpy);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy);
+    call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_GET_DISPLAY_DRIVER_CONFIG, 0, result, &mut writes);
     result
@@ -1836,8 +1906,9 @@ pub unsafe extern "C" fn eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_c
     let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_NAME) else { return driver(dpy) };
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(dpy) };
     call.put(0, dpy);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy);
+    call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_GET_DISPLAY_DRIVER_NAME, 0, result, &mut writes);
     result
@@ -1847,8 +1918,9 @@ pub unsafe extern "C" fn eglGetError() -> i32 {
     let driver: unsafe extern "C" fn() -> i32 = driver!(EGL_GET_ERROR);
     let Some(call) = Call::begin(EGL_GET_ERROR) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(EGL_GET_ERROR, 0, result, &mut []);
     result
 }
@@ -1870,8 +1942,9 @@ pub unsafe extern "C" fn eglGetFrameTimestampSupportedANDROID(
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, timestamp);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface, timestamp);
+    call.returned();
     call.leave(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID, 0, result, &mut []);
     result
 }
@@ -1906,8 +1979,9 @@ pub unsafe extern "C" fn eglGetFrameTimestampsANDROID(
     call.put(24, numTimestamps);
     call.put(32, timestamps);
     call.put(40, values);
-    let call = call.publish_observing(48, &reads);
+    let mut call = call.publish_observing(48, &reads);
     let result = driver(dpy, surface, frameId, numTimestamps, timestamps, values);
+    call.returned();
     let mut writes = [observe::array(values, numTimestamps as i64, 8)];
     call.leave(EGL_GET_FRAME_TIMESTAMPS_ANDROID, 0, result, &mut writes);
     result
@@ -1931,8 +2005,9 @@ pub unsafe extern "C" fn eglGetMscRateANGLE(
     call.put(8, surface);
     call.put(16, numerator);
     call.put(24, denominator);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface, numerator, denominator);
+    call.returned();
     let mut writes = [observe::array(numerator, 1, 4), observe::array(denominator, 1, 4)];
     call.leave(EGL_GET_MSC_RATE_ANGLE, 0, result, &mut writes);
     result
@@ -1946,8 +2021,9 @@ pub unsafe extern "C" fn eglGetNativeClientBufferANDROID(buffer: *const c_void) 
     };
     let Some(call) = call.reserve(LEAVES, 8) else { return driver(buffer) };
     call.put(0, buffer);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(buffer);
+    call.returned();
     call.leave(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result, &mut []);
     result
 }
@@ -1968,8 +2044,9 @@ pub unsafe extern "C" fn eglGetNextFrameIdANDROID(
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, frameId);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface, frameId);
+    call.returned();
     let mut writes = [observe::array(frameId, 1, 8)];
     call.leave(EGL_GET_NEXT_FRAME_ID_ANDROID, 0, result, &mut writes);
     result
@@ -2002,8 +2079,9 @@ pub unsafe extern "C" fn eglGetOutputLayersEXT(
     call.put(16, layers);
     call.put(24, max_layers);
     call.put(32, num_layers);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     let result = driver(dpy, attrib_list, layers, max_layers, num_layers);
+    call.returned();
     let mut writes = [
         if num_layers.is_null() {
             observe::array(layers, max_layers as i64, 8)
@@ -2043,8 +2121,9 @@ pub unsafe extern "C" fn eglGetOutputPortsEXT(
     call.put(16, ports);
     call.put(24, max_ports);
     call.put(32, num_ports);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     let result = driver(dpy, attrib_list, ports, max_ports, num_ports);
+    call.returned();
     let mut writes = [
         if num_ports.is_null() {
             observe::array(ports, max_ports as i64, 8)
@@ -2077,6 +2156,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
     });
     let result = driver(platform, native_display, attrib_list);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
             commands::eglGetPlatformDisplay::leave(
                 tracked,
@@ -2125,6 +2205,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
     });
     let result = driver(platform, native_display, attrib_list);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
             commands::eglGetPlatformDisplayEXT::leave(
                 tracked,
@@ -2157,13 +2238,16 @@ pub unsafe extern "C" fn eglGetProcAddress(procname: *const c_char) -> *mut c_vo
     let driver: unsafe extern "C" fn(*const c_char) -> *mut c_void = driver!(EGL_GET_PROC_ADDRESS);
     let Some(scope) = hooks::enter() else { return driver(procname) };
     let call = Call::begin(EGL_GET_PROC_ADDRESS);
-    let call = call.and_then(|call| {
+    let mut call = call.and_then(|call| {
         let mut reads = [observe::c_string(procname)];
         let call = call.reserve_observing(EFFECT | LEAVES, 8, &mut reads)?;
         call.put(0, procname);
         Some(call.publish_observing(8, &reads))
     });
     let result = driver(procname);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     if let Some(call) = call {
         call.leave(EGL_GET_PROC_ADDRESS, 0, result, &mut []);
     }
@@ -2182,8 +2266,9 @@ pub unsafe extern "C" fn eglGetStreamFileDescriptorKHR(
     let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream);
+    call.returned();
     call.leave(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR, EFFECT, result, &mut []);
     result
 }
@@ -2205,8 +2290,9 @@ pub unsafe extern "C" fn eglGetSyncAttrib(
     call.put(8, sync);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, sync, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_GET_SYNC_ATTRIB, EFFECT, result, &mut writes);
     result
@@ -2229,8 +2315,9 @@ pub unsafe extern "C" fn eglGetSyncAttribKHR(
     call.put(8, sync);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, sync, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_GET_SYNC_ATTRIB_KHR, EFFECT, result, &mut writes);
     result
@@ -2251,8 +2338,9 @@ pub unsafe extern "C" fn eglGetSyncAttribNV(
     call.put(0, sync);
     call.put(8, attribute);
     call.put(16, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(sync, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_GET_SYNC_ATTRIB_NV, EFFECT, result, &mut writes);
     result
@@ -2262,8 +2350,9 @@ pub unsafe extern "C" fn eglGetSystemTimeFrequencyNV() -> u64 {
     let driver: unsafe extern "C" fn() -> u64 = driver!(EGL_GET_SYSTEM_TIME_FREQUENCY_NV);
     let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_FREQUENCY_NV) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(EGL_GET_SYSTEM_TIME_FREQUENCY_NV, 0, result, &mut []);
     result
 }
@@ -2272,8 +2361,9 @@ pub unsafe extern "C" fn eglGetSystemTimeNV() -> u64 {
     let driver: unsafe extern "C" fn() -> u64 = driver!(EGL_GET_SYSTEM_TIME_NV);
     let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_NV) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(EGL_GET_SYSTEM_TIME_NV, 0, result, &mut []);
     result
 }
@@ -2291,6 +2381,9 @@ pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor:
         Some(call.publish())
     });
     let result = driver(dpy, major, minor);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglInitialize::leave(
             tracked,
@@ -2328,8 +2421,9 @@ pub unsafe extern "C" fn eglLabelObjectKHR(
     call.put(8, objectType);
     call.put(16, object);
     call.put(24, label);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(display, objectType, object, label);
+    call.returned();
     call.leave(EGL_LABEL_OBJECT_KHR, 0, result, &mut []);
     result
 }
@@ -2351,8 +2445,9 @@ pub unsafe extern "C" fn eglLockSurfaceKHR(
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(dpy, surface, attrib_list);
+    call.returned();
     call.leave(EGL_LOCK_SURFACE_KHR, EFFECT, result, &mut []);
     result
 }
@@ -2392,6 +2487,9 @@ pub unsafe extern "C" fn eglMakeCurrent(
         Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, draw, read, ctx);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglMakeCurrent::leave(
             tracked,
@@ -2434,8 +2532,9 @@ pub unsafe extern "C" fn eglOutputLayerAttribEXT(
     call.put(8, layer);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, layer, attribute, value);
+    call.returned();
     call.leave(EGL_OUTPUT_LAYER_ATTRIB_EXT, 0, result, &mut []);
     result
 }
@@ -2459,8 +2558,9 @@ pub unsafe extern "C" fn eglOutputPortAttribEXT(
     call.put(8, port);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, port, attribute, value);
+    call.returned();
     call.leave(EGL_OUTPUT_PORT_ATTRIB_EXT, 0, result, &mut []);
     result
 }
@@ -2502,7 +2602,8 @@ pub unsafe extern "C" fn eglPostSubBufferNV(
         call.publish_observing(32, &reads)
     });
     let result = driver(dpy, surface, x, y, width, height);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_POST_SUB_BUFFER_NV, 0, result, &mut []);
     }
     result
@@ -2522,8 +2623,9 @@ pub unsafe extern "C" fn eglPresentationTimeANDROID(
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, time);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface, time);
+    call.returned();
     call.leave(EGL_PRESENTATION_TIME_ANDROID, 0, result, &mut []);
     result
 }
@@ -2532,8 +2634,9 @@ pub unsafe extern "C" fn eglQueryAPI() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_QUERY_API);
     let Some(call) = Call::begin(EGL_QUERY_API) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(EGL_QUERY_API, 0, result, &mut []);
     result
 }
@@ -2557,8 +2660,9 @@ pub unsafe extern "C" fn eglQueryContext(
     call.put(8, ctx);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, ctx, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_QUERY_CONTEXT, 0, result, &mut writes);
     result
@@ -2571,8 +2675,9 @@ pub unsafe extern "C" fn eglQueryDebugKHR(attribute: i32, value: *mut isize) -> 
     call.clear(0);
     call.put(0, attribute);
     call.put(8, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DEBUG_KHR, 0, result, &mut writes);
     result
@@ -2595,8 +2700,9 @@ pub unsafe extern "C" fn eglQueryDeviceAttribEXT(
     call.put(0, device);
     call.put(8, attribute);
     call.put(16, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(device, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DEVICE_ATTRIB_EXT, 0, result, &mut writes);
     result
@@ -2622,8 +2728,9 @@ pub unsafe extern "C" fn eglQueryDeviceBinaryEXT(
     call.put(12, max_size);
     call.put(16, value);
     call.put(24, size);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(device, name, max_size, value, size);
+    call.returned();
     let mut writes = [
         if size.is_null() {
             observe::array(value, max_size as i64, 1)
@@ -2644,8 +2751,9 @@ pub unsafe extern "C" fn eglQueryDeviceStringEXT(device: *mut c_void, name: i32)
     call.clear(8);
     call.put(0, device);
     call.put(8, name);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(device, name);
+    call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_QUERY_DEVICE_STRING_EXT, 0, result, &mut writes);
     result
@@ -2668,8 +2776,9 @@ pub unsafe extern "C" fn eglQueryDevicesEXT(
     call.put(0, max_devices);
     call.put(8, devices);
     call.put(16, num_devices);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(max_devices, devices, num_devices);
+    call.returned();
     let mut writes = [
         if num_devices.is_null() {
             observe::array(devices, max_devices as i64, 8)
@@ -2699,8 +2808,9 @@ pub unsafe extern "C" fn eglQueryDisplayAttribEXT(
     call.put(0, dpy);
     call.put(8, attribute);
     call.put(16, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DISPLAY_ATTRIB_EXT, 0, result, &mut writes);
     result
@@ -2721,8 +2831,9 @@ pub unsafe extern "C" fn eglQueryDisplayAttribKHR(
     call.put(0, dpy);
     call.put(8, name);
     call.put(16, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, name, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DISPLAY_ATTRIB_KHR, 0, result, &mut writes);
     result
@@ -2745,8 +2856,9 @@ pub unsafe extern "C" fn eglQueryDisplayAttribNV(
     call.put(0, dpy);
     call.put(8, attribute);
     call.put(16, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DISPLAY_ATTRIB_NV, 0, result, &mut writes);
     result
@@ -2771,8 +2883,9 @@ pub unsafe extern "C" fn eglQueryDmaBufFormatsEXT(
     call.put(8, max_formats);
     call.put(16, formats);
     call.put(24, num_formats);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, max_formats, formats, num_formats);
+    call.returned();
     let mut writes = [
         if num_formats.is_null() {
             observe::array(formats, max_formats as i64, 4)
@@ -2807,8 +2920,9 @@ pub unsafe extern "C" fn eglQueryDmaBufModifiersEXT(
     call.put(16, modifiers);
     call.put(24, external_only);
     call.put(32, num_modifiers);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
+    call.returned();
     let mut writes = [
         if num_modifiers.is_null() {
             observe::array(modifiers, max_modifiers as i64, 8)
@@ -2838,8 +2952,9 @@ pub unsafe extern "C" fn eglQueryNativeDisplayNV(
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, display_id) };
     call.put(0, dpy);
     call.put(8, display_id);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, display_id);
+    call.returned();
     let mut writes = [observe::array(display_id, 1, 8)];
     call.leave(EGL_QUERY_NATIVE_DISPLAY_NV, 0, result, &mut writes);
     result
@@ -2859,8 +2974,9 @@ pub unsafe extern "C" fn eglQueryNativePixmapNV(
     call.put(0, dpy);
     call.put(8, surf);
     call.put(16, pixmap);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surf, pixmap);
+    call.returned();
     let mut writes = [observe::array(pixmap, 1, 8)];
     call.leave(EGL_QUERY_NATIVE_PIXMAP_NV, 0, result, &mut writes);
     result
@@ -2880,8 +2996,9 @@ pub unsafe extern "C" fn eglQueryNativeWindowNV(
     call.put(0, dpy);
     call.put(8, surf);
     call.put(16, window);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surf, window);
+    call.returned();
     let mut writes = [observe::array(window, 1, 8)];
     call.leave(EGL_QUERY_NATIVE_WINDOW_NV, 0, result, &mut writes);
     result
@@ -2906,8 +3023,9 @@ pub unsafe extern "C" fn eglQueryOutputLayerAttribEXT(
     call.put(8, layer);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, layer, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT, 0, result, &mut writes);
     result
@@ -2928,8 +3046,9 @@ pub unsafe extern "C" fn eglQueryOutputLayerStringEXT(
     call.put(0, dpy);
     call.put(8, layer);
     call.put(16, name);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, layer, name);
+    call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_QUERY_OUTPUT_LAYER_STRING_EXT, 0, result, &mut writes);
     result
@@ -2954,8 +3073,9 @@ pub unsafe extern "C" fn eglQueryOutputPortAttribEXT(
     call.put(8, port);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, port, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT, 0, result, &mut writes);
     result
@@ -2976,8 +3096,9 @@ pub unsafe extern "C" fn eglQueryOutputPortStringEXT(
     call.put(0, dpy);
     call.put(8, port);
     call.put(16, name);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, port, name);
+    call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_QUERY_OUTPUT_PORT_STRING_EXT, 0, result, &mut writes);
     result
@@ -3002,8 +3123,9 @@ pub unsafe extern "C" fn eglQueryStreamAttribKHR(
     call.put(8, stream);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_STREAM_ATTRIB_KHR, 0, result, &mut writes);
     result
@@ -3029,8 +3151,9 @@ pub unsafe extern "C" fn eglQueryStreamConsumerEventNV(
     call.put(16, timeout);
     call.put(24, event);
     call.put(32, aux);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, timeout, event, aux);
+    call.returned();
     let mut writes = [observe::array(event, 1, 4), observe::array(aux, 1, 8)];
     call.leave(EGL_QUERY_STREAM_CONSUMER_EVENT_NV, EFFECT, result, &mut writes);
     result
@@ -3055,8 +3178,9 @@ pub unsafe extern "C" fn eglQueryStreamKHR(
     call.put(8, stream);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_QUERY_STREAM_KHR, 0, result, &mut writes);
     result
@@ -3093,8 +3217,9 @@ pub unsafe extern "C" fn eglQueryStreamMetadataNV(
     call.put(24, offset);
     call.put(28, size);
     call.put(32, data);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, name, n, offset, size, data);
+    call.returned();
     let mut writes = [observe::array(data, size as i64, 1)];
     call.leave(EGL_QUERY_STREAM_METADATA_NV, 0, result, &mut writes);
     result
@@ -3119,8 +3244,9 @@ pub unsafe extern "C" fn eglQueryStreamTimeKHR(
     call.put(8, stream);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_STREAM_TIME_KHR, 0, result, &mut writes);
     result
@@ -3145,8 +3271,9 @@ pub unsafe extern "C" fn eglQueryStreamu64KHR(
     call.put(8, stream);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_STREAMU64_KHR, 0, result, &mut writes);
     result
@@ -3159,8 +3286,9 @@ pub unsafe extern "C" fn eglQueryString(dpy: *mut c_void, name: i32) -> *const c
     call.clear(8);
     call.put(0, dpy);
     call.put(8, name);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, name);
+    call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_QUERY_STRING, 0, result, &mut writes);
     result
@@ -3196,8 +3324,9 @@ pub unsafe extern "C" fn eglQuerySupportedCompressionRatesEXT(
     call.put(24, rates);
     call.put(32, rate_size);
     call.put(40, num_rates);
-    let call = call.publish_observing(48, &reads);
+    let mut call = call.publish_observing(48, &reads);
     let result = driver(dpy, config, attrib_list, rates, rate_size, num_rates);
+    call.returned();
     let mut writes = [
         if num_rates.is_null() {
             observe::array(rates, rate_size as i64, 4)
@@ -3229,8 +3358,9 @@ pub unsafe extern "C" fn eglQuerySurface(
     call.put(8, surface);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_QUERY_SURFACE, 0, result, &mut writes);
     result
@@ -3255,8 +3385,9 @@ pub unsafe extern "C" fn eglQuerySurface64KHR(
     call.put(8, surface);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_SURFACE64_KHR, 0, result, &mut writes);
     result
@@ -3281,8 +3412,9 @@ pub unsafe extern "C" fn eglQuerySurfacePointerANGLE(
     call.put(8, surface);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_SURFACE_POINTER_ANGLE, 0, result, &mut writes);
     result
@@ -3307,8 +3439,9 @@ pub unsafe extern "C" fn eglQueryWaylandBufferWL(
     call.put(8, buffer);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, buffer, attribute, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_QUERY_WAYLAND_BUFFER_WL, 0, result, &mut writes);
     result
@@ -3343,7 +3476,8 @@ pub unsafe extern "C" fn eglReleaseTexImage(
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, surface, buffer);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_RELEASE_TEX_IMAGE, 0, result, &mut []);
     }
     result
@@ -3362,6 +3496,9 @@ pub unsafe extern "C" fn eglReleaseThread() -> u32 {
         Some(call.publish_observing(0, &reads))
     });
     let result = driver();
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglReleaseThread::leave(tracked, readable, observer, result)
     });
@@ -3378,8 +3515,9 @@ pub unsafe extern "C" fn eglResetStreamNV(dpy: *mut c_void, stream: *mut c_void)
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream);
+    call.returned();
     call.leave(EGL_RESET_STREAM_NV, 0, result, &mut []);
     result
 }
@@ -3423,8 +3561,9 @@ pub unsafe extern "C" fn eglSetDamageRegionKHR(
     call.put(8, surface);
     call.put(16, rects);
     call.put(24, n_rects);
-    let call = call.publish_observing(32, &reads);
+    let mut call = call.publish_observing(32, &reads);
     let result = driver(dpy, surface, rects, n_rects);
+    call.returned();
     call.leave(EGL_SET_DAMAGE_REGION_KHR, 0, result, &mut []);
     result
 }
@@ -3448,8 +3587,9 @@ pub unsafe extern "C" fn eglSetStreamAttribKHR(
     call.put(8, stream);
     call.put(16, attribute);
     call.put(24, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, attribute, value);
+    call.returned();
     call.leave(EGL_SET_STREAM_ATTRIB_KHR, 0, result, &mut []);
     result
 }
@@ -3484,8 +3624,9 @@ pub unsafe extern "C" fn eglSetStreamMetadataNV(
     call.put(20, offset);
     call.put(24, size);
     call.put(32, data);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     let result = driver(dpy, stream, n, offset, size, data);
+    call.returned();
     call.leave(EGL_SET_STREAM_METADATA_NV, 0, result, &mut []);
     result
 }
@@ -3499,8 +3640,9 @@ pub unsafe extern "C" fn eglSignalSyncKHR(dpy: *mut c_void, sync: *mut c_void, m
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, mode);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, sync, mode);
+    call.returned();
     call.leave(EGL_SIGNAL_SYNC_KHR, 0, result, &mut []);
     result
 }
@@ -3512,8 +3654,9 @@ pub unsafe extern "C" fn eglSignalSyncNV(sync: *mut c_void, mode: u32) -> u32 {
     call.clear(8);
     call.put(0, sync);
     call.put(8, mode);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(sync, mode);
+    call.returned();
     call.leave(EGL_SIGNAL_SYNC_NV, 0, result, &mut []);
     result
 }
@@ -3538,8 +3681,9 @@ pub unsafe extern "C" fn eglStreamAcquireImageNV(
     call.put(8, stream);
     call.put(16, pImage);
     call.put(24, sync);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, pImage, sync);
+    call.returned();
     let mut writes = [observe::array(pImage, 1, 8)];
     call.leave(EGL_STREAM_ACQUIRE_IMAGE_NV, EFFECT, result, &mut writes);
     result
@@ -3563,8 +3707,9 @@ pub unsafe extern "C" fn eglStreamAttribKHR(
     call.put(8, stream);
     call.put(16, attribute);
     call.put(20, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, attribute, value);
+    call.returned();
     call.leave(EGL_STREAM_ATTRIB_KHR, 0, result, &mut []);
     result
 }
@@ -3586,8 +3731,9 @@ pub unsafe extern "C" fn eglStreamConsumerAcquireAttribKHR(
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(dpy, stream, attrib_list);
+    call.returned();
     call.leave(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR, EFFECT, result, &mut []);
     result
 }
@@ -3601,8 +3747,9 @@ pub unsafe extern "C" fn eglStreamConsumerAcquireKHR(dpy: *mut c_void, stream: *
     let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream);
+    call.returned();
     call.leave(EGL_STREAM_CONSUMER_ACQUIRE_KHR, EFFECT, result, &mut []);
     result
 }
@@ -3624,8 +3771,9 @@ pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalAttribsNV(
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(dpy, stream, attrib_list);
+    call.returned();
     call.leave(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV, 0, result, &mut []);
     result
 }
@@ -3642,8 +3790,9 @@ pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalKHR(
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream);
+    call.returned();
     call.leave(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR, 0, result, &mut []);
     result
 }
@@ -3662,8 +3811,9 @@ pub unsafe extern "C" fn eglStreamConsumerOutputEXT(
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, layer);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, layer);
+    call.returned();
     call.leave(EGL_STREAM_CONSUMER_OUTPUT_EXT, 0, result, &mut []);
     result
 }
@@ -3685,8 +3835,9 @@ pub unsafe extern "C" fn eglStreamConsumerReleaseAttribKHR(
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(dpy, stream, attrib_list);
+    call.returned();
     call.leave(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR, 0, result, &mut []);
     result
 }
@@ -3700,8 +3851,9 @@ pub unsafe extern "C" fn eglStreamConsumerReleaseKHR(dpy: *mut c_void, stream: *
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream);
+    call.returned();
     call.leave(EGL_STREAM_CONSUMER_RELEASE_KHR, 0, result, &mut []);
     result
 }
@@ -3713,8 +3865,9 @@ pub unsafe extern "C" fn eglStreamFlushNV(dpy: *mut c_void, stream: *mut c_void)
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream);
+    call.returned();
     call.leave(EGL_STREAM_FLUSH_NV, 0, result, &mut []);
     result
 }
@@ -3749,8 +3902,9 @@ pub unsafe extern "C" fn eglStreamImageConsumerConnectNV(
     call.put(16, num_modifiers);
     call.put(24, modifiers);
     call.put(32, attrib_list);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     let result = driver(dpy, stream, num_modifiers, modifiers, attrib_list);
+    call.returned();
     call.leave(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV, 0, result, &mut []);
     result
 }
@@ -3773,8 +3927,9 @@ pub unsafe extern "C" fn eglStreamReleaseImageNV(
     call.put(8, stream);
     call.put(16, image);
     call.put(24, sync);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, stream, image, sync);
+    call.returned();
     call.leave(EGL_STREAM_RELEASE_IMAGE_NV, 0, result, &mut []);
     result
 }
@@ -3797,8 +3952,9 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
     call.put(8, surface);
     call.put(16, attribute);
     call.put(20, value);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface, attribute, value);
+    call.returned();
     call.leave(EGL_SURFACE_ATTRIB, 0, result, &mut []);
     result
 }
@@ -3821,6 +3977,9 @@ pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) 
         Some(call.publish_observing(16, &reads))
     });
     let result = driver(dpy, surface);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffers::leave(
             tracked,
@@ -3874,7 +4033,8 @@ pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
         call.publish_observing(32, &reads)
     });
     let result = driver(dpy, surface, numRects, rects);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_SWAP_BUFFERS_REGION2_NOK, 0, result, &mut []);
     }
     result
@@ -3912,7 +4072,8 @@ pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
         call.publish_observing(32, &reads)
     });
     let result = driver(dpy, surface, numRects, rects);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_SWAP_BUFFERS_REGION_NOK, 0, result, &mut []);
     }
     result
@@ -3953,6 +4114,9 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
         Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, surface, rects, n_rects);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffersWithDamageEXT::leave(
             tracked,
@@ -4011,6 +4175,9 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
         Some(call.publish_observing(32, &reads))
     });
     let result = driver(dpy, surface, rects, n_rects);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffersWithDamageKHR::leave(
             tracked,
@@ -4041,8 +4208,9 @@ pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32
     call.clear(8);
     call.put(0, dpy);
     call.put(8, interval);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, interval);
+    call.returned();
     call.leave(EGL_SWAP_INTERVAL, 0, result, &mut []);
     result
 }
@@ -4054,12 +4222,15 @@ pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
     tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
         commands::eglTerminate::enter(tracked, readable, observer, dpy as u64)
     });
-    let call = call.and_then(|call| {
+    let mut call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 8)?;
         call.put(0, dpy);
         Some(call.publish())
     });
     let result = driver(dpy);
+    if let Some(call) = &mut call {
+        call.returned();
+    }
     if let Some(call) = call {
         call.leave(EGL_TERMINATE, 0, result, &mut []);
     }
@@ -4075,8 +4246,9 @@ pub unsafe extern "C" fn eglUnbindWaylandDisplayWL(dpy: *mut c_void, display: *m
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, display) };
     call.put(0, dpy);
     call.put(8, display);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, display);
+    call.returned();
     call.leave(EGL_UNBIND_WAYLAND_DISPLAY_WL, 0, result, &mut []);
     result
 }
@@ -4088,8 +4260,9 @@ pub unsafe extern "C" fn eglUnlockSurfaceKHR(dpy: *mut c_void, surface: *mut c_v
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, surface) };
     call.put(0, dpy);
     call.put(8, surface);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(dpy, surface);
+    call.returned();
     call.leave(EGL_UNLOCK_SURFACE_KHR, 0, result, &mut []);
     result
 }
@@ -4111,8 +4284,9 @@ pub unsafe extern "C" fn eglUnsignalSyncEXT(
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     let result = driver(dpy, sync, attrib_list);
+    call.returned();
     call.leave(EGL_UNSIGNAL_SYNC_EXT, 0, result, &mut []);
     result
 }
@@ -4127,7 +4301,8 @@ pub unsafe extern "C" fn eglWaitClient() -> u32 {
     let call =
         call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
     let result = driver();
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_WAIT_CLIENT, EFFECT, result, &mut []);
     }
     result
@@ -4143,7 +4318,8 @@ pub unsafe extern "C" fn eglWaitGL() -> u32 {
     let call =
         call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
     let result = driver();
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_WAIT_GL, EFFECT, result, &mut []);
     }
     result
@@ -4162,7 +4338,8 @@ pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
         call.publish_observing(8, &reads)
     });
     let result = driver(engine);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_WAIT_NATIVE, EFFECT, result, &mut []);
     }
     result
@@ -4183,7 +4360,8 @@ pub unsafe extern "C" fn eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags:
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, sync, flags);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_WAIT_SYNC, EFFECT, result, &mut []);
     }
     result
@@ -4205,7 +4383,8 @@ pub unsafe extern "C" fn eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, fla
         call.publish_observing(24, &reads)
     });
     let result = driver(dpy, sync, flags);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(EGL_WAIT_SYNC_KHR, EFFECT, result, &mut []);
     }
     result

@@ -330,8 +330,9 @@ pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
     call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(plane, equation);
+    call.returned();
     let mut writes = [observe::array(equation, 4, 4)];
     call.leave(GL_GET_CLIP_PLANEF, 0, (), &mut writes);
 }
@@ -343,8 +344,9 @@ pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
     call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(plane, equation);
+    call.returned();
     let mut writes = [observe::array(equation, 4, 4)];
     call.leave(GL_GET_CLIP_PLANEX, 0, (), &mut writes);
 }
@@ -356,8 +358,9 @@ pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
     call.clear(0);
     call.put(0, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::state(pname), 4)];
     call.leave(GL_GET_FIXEDV, 0, (), &mut writes);
 }
@@ -369,8 +372,9 @@ pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) 
     call.put(0, light);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(light, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
@@ -390,8 +394,9 @@ pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) 
     call.put(0, light);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(light, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
@@ -411,8 +416,9 @@ pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32
     call.put(0, face);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(face, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if ((face as i64) == 1028i64) || ((face as i64) == 1029i64) {
@@ -432,8 +438,9 @@ pub unsafe extern "C" fn glGetMaterialxv(face: u32, pname: u32, params: *mut i32
     call.put(0, face);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(face, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if ((face as i64) == 1028i64) || ((face as i64) == 1029i64) {
@@ -455,8 +462,9 @@ pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if match pname as i64 {
@@ -482,8 +490,9 @@ pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if match pname as i64 {
@@ -509,8 +518,9 @@ pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if match pname as i64 {
@@ -540,6 +550,7 @@ pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *m
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameterxv::leave(
                 tracked,

@@ -286,8 +286,9 @@ pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(target);
+    call.returned();
     call.leave(GL_CHECK_FRAMEBUFFER_STATUS, 0, result, &mut []);
     result
 }
@@ -555,6 +556,7 @@ pub unsafe extern "C" fn glCreateProgram() -> u32 {
     let call = call.reserve(LEAVES, 0).map(|call| call.publish());
     let result = driver();
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glCreateProgram::leave(tracked, readable, observer, result)
         });
@@ -577,6 +579,7 @@ pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
     });
     let result = driver(r#type);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glCreateShader::leave(tracked, readable, observer, r#type, result)
         });
@@ -916,7 +919,8 @@ pub unsafe extern "C" fn glFinish() {
     let call =
         call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
     driver();
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(GL_FINISH, EFFECT, (), &mut []);
     }
 }
@@ -1005,6 +1009,7 @@ pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
     });
     driver(n, buffers);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenBuffers::leave(tracked, readable, observer, n, buffers as u64)
         });
@@ -1030,6 +1035,7 @@ pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
     });
     driver(n, framebuffers);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenFramebuffers::leave(tracked, readable, observer, n, framebuffers as u64)
         });
@@ -1055,6 +1061,7 @@ pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
     });
     driver(n, renderbuffers);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenRenderbuffers::leave(
                 tracked,
@@ -1092,6 +1099,7 @@ pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
     });
     driver(n, textures);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenTextures::leave(tracked, readable, observer, n, textures as u64)
         });
@@ -1147,8 +1155,9 @@ pub unsafe extern "C" fn glGetActiveAttrib(
     call.put(24, size);
     call.put(32, r#type);
     call.put(40, name);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(program, index, bufSize, length, size, r#type, name);
+    call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
         observe::array(size, 1, 4),
@@ -1185,6 +1194,7 @@ pub unsafe extern "C" fn glGetActiveUniform(
     });
     driver(program, index, bufSize, length, size, r#type, name);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetActiveUniform::leave(
                 tracked,
@@ -1242,8 +1252,9 @@ pub unsafe extern "C" fn glGetAttachedShaders(
     call.put(4, maxCount);
     call.put(8, count);
     call.put(16, shaders);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(program, maxCount, count, shaders);
+    call.returned();
     let mut writes = [
         observe::array(count, 1, 4),
         if count.is_null() {
@@ -1265,8 +1276,9 @@ pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const c_char) 
     call.clear(0);
     call.put(0, program);
     call.put(8, name);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(program, name);
+    call.returned();
     call.leave(GL_GET_ATTRIB_LOCATION, 0, result, &mut []);
     result
 }
@@ -1282,6 +1294,7 @@ pub unsafe extern "C" fn glGetBooleanv(pname: u32, data: *mut u8) {
     });
     driver(pname, data);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetBooleanv::leave(tracked, readable, observer, pname, data as u64)
         });
@@ -1301,8 +1314,9 @@ pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params:
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::buffer_value(pname), 4)];
     call.leave(GL_GET_BUFFER_PARAMETERIV, 0, (), &mut writes);
 }
@@ -1311,8 +1325,9 @@ pub unsafe extern "C" fn glGetError() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_ERROR);
     let Some(call) = Call::begin(GL_GET_ERROR) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(GL_GET_ERROR, 0, result, &mut []);
     result
 }
@@ -1328,6 +1343,7 @@ pub unsafe extern "C" fn glGetFloatv(pname: u32, data: *mut f32) {
     });
     driver(pname, data);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetFloatv::leave(tracked, readable, observer, pname, data as u64)
         });
@@ -1355,8 +1371,9 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
     call.put(4, attachment);
     call.put(8, pname);
     call.put(16, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, attachment, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::attachment_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV, 0, (), &mut writes);
 }
@@ -1374,6 +1391,7 @@ pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
     });
     driver(pname, data);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetIntegerv::leave(tracked, readable, observer, pname, data as u64)
         });
@@ -1404,8 +1422,9 @@ pub unsafe extern "C" fn glGetProgramInfoLog(
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, infoLog);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(program, bufSize, length, infoLog);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
     call.leave(GL_GET_PROGRAM_INFO_LOG, 0, (), &mut writes);
@@ -1420,8 +1439,9 @@ pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i
     call.put(0, program);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(program, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::program(pname), 4)];
     call.leave(GL_GET_PROGRAMIV, 0, (), &mut writes);
 }
@@ -1437,8 +1457,9 @@ pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, p
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::renderbuffer_value(pname), 4)];
     call.leave(GL_GET_RENDERBUFFER_PARAMETERIV, 0, (), &mut writes);
 }
@@ -1461,8 +1482,9 @@ pub unsafe extern "C" fn glGetShaderInfoLog(
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, infoLog);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(shader, bufSize, length, infoLog);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
     call.leave(GL_GET_SHADER_INFO_LOG, 0, (), &mut writes);
@@ -1486,8 +1508,9 @@ pub unsafe extern "C" fn glGetShaderPrecisionFormat(
     call.put(4, precisiontype);
     call.put(8, range);
     call.put(16, precision);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(shadertype, precisiontype, range, precision);
+    call.returned();
     let mut writes = [observe::array(range, 2, 4), observe::array(precision, 1, 4)];
     call.leave(GL_GET_SHADER_PRECISION_FORMAT, 0, (), &mut writes);
 }
@@ -1510,8 +1533,9 @@ pub unsafe extern "C" fn glGetShaderSource(
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, source);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(shader, bufSize, length, source);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(source, bufSize as i64)];
     call.leave(GL_GET_SHADER_SOURCE, 0, (), &mut writes);
@@ -1526,8 +1550,9 @@ pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32
     call.put(0, shader);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(shader, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::shader(pname), 4)];
     call.leave(GL_GET_SHADERIV, 0, (), &mut writes);
 }
@@ -1538,8 +1563,9 @@ pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(name) };
     call.clear(0);
     call.put(0, name);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(name);
+    call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(GL_GET_STRING, 0, result, &mut writes);
     result
@@ -1558,6 +1584,7 @@ pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *m
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameterfv::leave(
                 tracked,
@@ -1585,6 +1612,7 @@ pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *m
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameteriv::leave(
                 tracked,
@@ -1613,6 +1641,7 @@ pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char)
     });
     let result = driver(program, name);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetUniformLocation::leave(
                 tracked,
@@ -1652,6 +1681,7 @@ pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mu
     });
     driver(program, location, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetUniformfv::leave(
                 tracked,
@@ -1679,6 +1709,7 @@ pub unsafe extern "C" fn glGetUniformiv(program: u32, location: i32, params: *mu
     });
     driver(program, location, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetUniformiv::leave(
                 tracked,
@@ -1711,6 +1742,7 @@ pub unsafe extern "C" fn glGetVertexAttribPointerv(
     });
     driver(index, pname, pointer);
     if let Some(mut call) = call {
+        call.returned();
         if matches!(pname, 0x8645) {
             tracking::touch(&mut call, |tracked, readable, observer| {
                 commands::glGetVertexAttribPointerv::leave(
@@ -1736,8 +1768,9 @@ pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mu
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(index, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
     call.leave(GL_GET_VERTEX_ATTRIBFV, 0, (), &mut writes);
 }
@@ -1751,8 +1784,9 @@ pub unsafe extern "C" fn glGetVertexAttribiv(index: u32, pname: u32, params: *mu
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(index, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
     call.leave(GL_GET_VERTEX_ATTRIBIV, 0, (), &mut writes);
 }
@@ -1774,8 +1808,9 @@ pub unsafe extern "C" fn glIsBuffer(buffer: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(buffer) };
     call.clear(0);
     call.put(0, buffer);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(buffer);
+    call.returned();
     call.leave(GL_IS_BUFFER, 0, result, &mut []);
     result
 }
@@ -1786,8 +1821,9 @@ pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(cap) };
     call.clear(0);
     call.put(0, cap);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(cap);
+    call.returned();
     call.leave(GL_IS_ENABLED, 0, result, &mut []);
     result
 }
@@ -1798,8 +1834,9 @@ pub unsafe extern "C" fn glIsFramebuffer(framebuffer: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(framebuffer) };
     call.clear(0);
     call.put(0, framebuffer);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(framebuffer);
+    call.returned();
     call.leave(GL_IS_FRAMEBUFFER, 0, result, &mut []);
     result
 }
@@ -1810,8 +1847,9 @@ pub unsafe extern "C" fn glIsProgram(program: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(program) };
     call.clear(0);
     call.put(0, program);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(program);
+    call.returned();
     call.leave(GL_IS_PROGRAM, 0, result, &mut []);
     result
 }
@@ -1822,8 +1860,9 @@ pub unsafe extern "C" fn glIsRenderbuffer(renderbuffer: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(renderbuffer) };
     call.clear(0);
     call.put(0, renderbuffer);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(renderbuffer);
+    call.returned();
     call.leave(GL_IS_RENDERBUFFER, 0, result, &mut []);
     result
 }
@@ -1834,8 +1873,9 @@ pub unsafe extern "C" fn glIsShader(shader: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(shader) };
     call.clear(0);
     call.put(0, shader);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(shader);
+    call.returned();
     call.leave(GL_IS_SHADER, 0, result, &mut []);
     result
 }
@@ -1846,8 +1886,9 @@ pub unsafe extern "C" fn glIsTexture(texture: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(texture) };
     call.clear(0);
     call.put(0, texture);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(texture);
+    call.returned();
     call.leave(GL_IS_TEXTURE, 0, result, &mut []);
     result
 }
@@ -1953,6 +1994,7 @@ pub unsafe extern "C" fn glReadPixels(
     });
     driver(x, y, width, height, format, r#type, pixels);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glReadPixels::leave(
                 tracked,

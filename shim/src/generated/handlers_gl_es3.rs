@@ -461,7 +461,8 @@ pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout
         call.publish_observing(24, &reads)
     });
     let result = driver(sync, flags, timeout);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(GL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
     }
     result
@@ -793,6 +794,7 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
     });
     let result = driver(r#type, count, strings);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glCreateShaderProgramv::leave(
                 tracked,
@@ -1448,6 +1450,7 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
     });
     let result = driver(condition, flags);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glFenceSync::leave(
                 tracked,
@@ -1579,6 +1582,7 @@ pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
     });
     driver(n, pipelines);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenProgramPipelines::leave(tracked, readable, observer, n, pipelines as u64)
         });
@@ -1602,6 +1606,7 @@ pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
     });
     driver(n, ids);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenQueries::leave(tracked, readable, observer, n, ids as u64)
         });
@@ -1627,6 +1632,7 @@ pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
     });
     driver(count, samplers);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenSamplers::leave(tracked, readable, observer, count, samplers as u64)
         });
@@ -1652,6 +1658,7 @@ pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
     });
     driver(n, ids);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenTransformFeedbacks::leave(tracked, readable, observer, n, ids as u64)
         });
@@ -1677,6 +1684,7 @@ pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
     });
     driver(n, arrays);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenVertexArrays::leave(tracked, readable, observer, n, arrays as u64)
         });
@@ -1710,8 +1718,9 @@ pub unsafe extern "C" fn glGetActiveUniformBlockName(
     call.put(8, bufSize);
     call.put(16, length);
     call.put(24, uniformBlockName);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(program, uniformBlockIndex, bufSize, length, uniformBlockName);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(uniformBlockName, bufSize as i64)];
     call.leave(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME, 0, (), &mut writes);
@@ -1738,6 +1747,7 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(
     });
     driver(program, uniformBlockIndex, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetActiveUniformBlockiv::leave(
                 tracked,
@@ -1788,8 +1798,9 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
     call.put(8, uniformIndices);
     call.put(16, pname);
     call.put(24, params);
-    let call = call.publish_observing(32, &reads);
+    let mut call = call.publish_observing(32, &reads);
     driver(program, uniformCount, uniformIndices, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         sizes::uniform_property(pname).saturating_mul(uniformCount as i64),
@@ -1805,8 +1816,9 @@ pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8)
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, index, data);
+    call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 1)];
     call.leave(GL_GET_BOOLEANI_V, 0, (), &mut writes);
 }
@@ -1822,8 +1834,9 @@ pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, param
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::buffer_value(pname), 8)];
     call.leave(GL_GET_BUFFER_PARAMETERI64V, 0, (), &mut writes);
 }
@@ -1841,6 +1854,7 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         if matches!(pname, 0x88bd) {
             tracking::touch(&mut call, |tracked, readable, observer| {
                 commands::glGetBufferPointerv::leave(
@@ -1893,6 +1907,7 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
     });
     let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetDebugMessageLog::leave(
                 tracked,
@@ -1925,8 +1940,9 @@ pub unsafe extern "C" fn glGetFragDataLocation(program: u32, name: *const c_char
     call.clear(0);
     call.put(0, program);
     call.put(8, name);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(program, name);
+    call.returned();
     call.leave(GL_GET_FRAG_DATA_LOCATION, 0, result, &mut []);
     result
 }
@@ -1942,8 +1958,9 @@ pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, pa
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::framebuffer_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV, 0, (), &mut writes);
 }
@@ -1952,8 +1969,9 @@ pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_GRAPHICS_RESET_STATUS);
     let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(GL_GET_GRAPHICS_RESET_STATUS, 0, result, &mut []);
     result
 }
@@ -1965,8 +1983,9 @@ pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, index, data);
+    call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 8)];
     call.leave(GL_GET_INTEGER64I_V, 0, (), &mut writes);
 }
@@ -1984,6 +2003,7 @@ pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
     });
     driver(pname, data);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetInteger64v::leave(tracked, readable, observer, pname, data as u64)
         });
@@ -2003,8 +2023,9 @@ pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, index, data);
+    call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
     call.leave(GL_GET_INTEGERI_V, 0, (), &mut writes);
 }
@@ -2031,6 +2052,7 @@ pub unsafe extern "C" fn glGetInternalformativ(
     });
     driver(target, internalformat, pname, count, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetInternalformativ::leave(
                 tracked,
@@ -2067,8 +2089,9 @@ pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f3
     call.put(0, pname);
     call.put(4, index);
     call.put(8, val);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pname, index, val);
+    call.returned();
     let mut writes = [observe::array(val, sizes::multisample(pname), 4)];
     call.leave(GL_GET_MULTISAMPLEFV, 0, (), &mut writes);
 }
@@ -2094,8 +2117,9 @@ pub unsafe extern "C" fn glGetObjectLabel(
     call.put(8, bufSize);
     call.put(16, length);
     call.put(24, label);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(identifier, name, bufSize, length, label);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
     call.leave(GL_GET_OBJECT_LABEL, 0, (), &mut writes);
@@ -2120,8 +2144,9 @@ pub unsafe extern "C" fn glGetObjectPtrLabel(
     call.put(8, bufSize);
     call.put(16, length);
     call.put(24, label);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(ptr, bufSize, length, label);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
     call.leave(GL_GET_OBJECT_PTR_LABEL, 0, (), &mut writes);
@@ -2134,8 +2159,9 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
     call.clear(0);
     call.put(0, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pname, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_POINTERV, 0, (), &mut writes);
 }
@@ -2162,6 +2188,7 @@ pub unsafe extern "C" fn glGetProgramBinary(
     });
     driver(program, bufSize, length, binaryFormat, binary);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetProgramBinary::leave(
                 tracked,
@@ -2197,8 +2224,9 @@ pub unsafe extern "C" fn glGetProgramInterfaceiv(
     call.put(4, programInterface);
     call.put(8, pname);
     call.put(16, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(program, programInterface, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::interface_value(pname), 4)];
     call.leave(GL_GET_PROGRAM_INTERFACEIV, 0, (), &mut writes);
 }
@@ -2221,8 +2249,9 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLog(
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, infoLog);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pipeline, bufSize, length, infoLog);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
     call.leave(GL_GET_PROGRAM_PIPELINE_INFO_LOG, 0, (), &mut writes);
@@ -2239,8 +2268,9 @@ pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, param
     call.put(0, pipeline);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pipeline, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::pipeline_value(pname), 4)];
     call.leave(GL_GET_PROGRAM_PIPELINEIV, 0, (), &mut writes);
 }
@@ -2262,8 +2292,9 @@ pub unsafe extern "C" fn glGetProgramResourceIndex(
     call.put(0, program);
     call.put(4, programInterface);
     call.put(8, name);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(program, programInterface, name);
+    call.returned();
     call.leave(GL_GET_PROGRAM_RESOURCE_INDEX, 0, result, &mut []);
     result
 }
@@ -2287,6 +2318,7 @@ pub unsafe extern "C" fn glGetProgramResourceLocation(
     });
     let result = driver(program, programInterface, name);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetProgramResourceLocation::leave(
                 tracked,
@@ -2337,8 +2369,9 @@ pub unsafe extern "C" fn glGetProgramResourceName(
     call.put(12, bufSize);
     call.put(16, length);
     call.put(24, name);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(program, programInterface, index, bufSize, length, name);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(name, bufSize as i64)];
     call.leave(GL_GET_PROGRAM_RESOURCE_NAME, 0, (), &mut writes);
@@ -2372,8 +2405,9 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
     call.put(24, count);
     call.put(32, length);
     call.put(40, params);
-    let call = call.publish_observing(48, &reads);
+    let mut call = call.publish_observing(48, &reads);
     driver(program, programInterface, index, propCount, props, count, length, params);
+    call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
         if length.is_null() {
@@ -2392,8 +2426,9 @@ pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(id, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::query_value(pname), 4)];
     call.leave(GL_GET_QUERY_OBJECTUIV, 0, (), &mut writes);
 }
@@ -2407,8 +2442,9 @@ pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32)
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::query_target(pname), 4)];
     call.leave(GL_GET_QUERYIV, 0, (), &mut writes);
 }
@@ -2426,6 +2462,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, para
     });
     driver(sampler, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetSamplerParameterIiv::leave(
                 tracked,
@@ -2453,6 +2490,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, par
     });
     driver(sampler, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetSamplerParameterIuiv::leave(
                 tracked,
@@ -2480,6 +2518,7 @@ pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, param
     });
     driver(sampler, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetSamplerParameterfv::leave(
                 tracked,
@@ -2507,6 +2546,7 @@ pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, param
     });
     driver(sampler, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetSamplerParameteriv::leave(
                 tracked,
@@ -2527,8 +2567,9 @@ pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(name, index) };
     call.put(0, name);
     call.put(4, index);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(name, index);
+    call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(GL_GET_STRINGI, 0, result, &mut writes);
     result
@@ -2554,8 +2595,9 @@ pub unsafe extern "C" fn glGetSynciv(
     call.put(12, count);
     call.put(16, length);
     call.put(24, values);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(sync, pname, count, length, values);
+    call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
         if length.is_null() {
@@ -2586,8 +2628,9 @@ pub unsafe extern "C" fn glGetTexLevelParameterfv(
     call.put(4, level);
     call.put(8, pname);
     call.put(16, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, level, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::texture_level(pname), 4)];
     call.leave(GL_GET_TEX_LEVEL_PARAMETERFV, 0, (), &mut writes);
 }
@@ -2611,8 +2654,9 @@ pub unsafe extern "C" fn glGetTexLevelParameteriv(
     call.put(4, level);
     call.put(8, pname);
     call.put(16, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, level, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::texture_level(pname), 4)];
     call.leave(GL_GET_TEX_LEVEL_PARAMETERIV, 0, (), &mut writes);
 }
@@ -2630,6 +2674,7 @@ pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameterIiv::leave(
                 tracked,
@@ -2657,6 +2702,7 @@ pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: 
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameterIuiv::leave(
                 tracked,
@@ -2696,8 +2742,9 @@ pub unsafe extern "C" fn glGetTransformFeedbackVarying(
     call.put(24, size);
     call.put(32, r#type);
     call.put(40, name);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(program, index, bufSize, length, size, r#type, name);
+    call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
         observe::array(size, 1, 4),
@@ -2723,8 +2770,9 @@ pub unsafe extern "C" fn glGetUniformBlockIndex(
     call.clear(0);
     call.put(0, program);
     call.put(8, uniformBlockName);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(program, uniformBlockName);
+    call.returned();
     call.leave(GL_GET_UNIFORM_BLOCK_INDEX, 0, result, &mut []);
     result
 }
@@ -2748,8 +2796,9 @@ pub unsafe extern "C" fn glGetUniformIndices(
     call.put(4, uniformCount);
     call.put(8, uniformNames);
     call.put(16, uniformIndices);
-    let call = call.publish_observing(24, &reads);
+    let mut call = call.publish_observing(24, &reads);
     driver(program, uniformCount, uniformNames, uniformIndices);
+    call.returned();
     let mut writes = [observe::array(uniformIndices, uniformCount as i64, 4)];
     call.leave(GL_GET_UNIFORM_INDICES, 0, (), &mut writes);
 }
@@ -2767,6 +2816,7 @@ pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *m
     });
     driver(program, location, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetUniformuiv::leave(
                 tracked,
@@ -2790,8 +2840,9 @@ pub unsafe extern "C" fn glGetVertexAttribIiv(index: u32, pname: u32, params: *m
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(index, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
     call.leave(GL_GET_VERTEX_ATTRIB_IIV, 0, (), &mut writes);
 }
@@ -2805,8 +2856,9 @@ pub unsafe extern "C" fn glGetVertexAttribIuiv(index: u32, pname: u32, params: *
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(index, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
     call.leave(GL_GET_VERTEX_ATTRIB_IUIV, 0, (), &mut writes);
 }
@@ -2831,6 +2883,7 @@ pub unsafe extern "C" fn glGetnUniformfv(
     });
     driver(program, location, bufSize, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetnUniformfv::leave(
                 tracked,
@@ -2866,6 +2919,7 @@ pub unsafe extern "C" fn glGetnUniformiv(
     });
     driver(program, location, bufSize, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetnUniformiv::leave(
                 tracked,
@@ -2901,6 +2955,7 @@ pub unsafe extern "C" fn glGetnUniformuiv(
     });
     driver(program, location, bufSize, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetnUniformuiv::leave(
                 tracked,
@@ -2999,8 +3054,9 @@ pub unsafe extern "C" fn glIsEnabledi(target: u32, index: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(target, index);
+    call.returned();
     call.leave(GL_IS_ENABLEDI, 0, result, &mut []);
     result
 }
@@ -3011,8 +3067,9 @@ pub unsafe extern "C" fn glIsProgramPipeline(pipeline: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(pipeline) };
     call.clear(0);
     call.put(0, pipeline);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(pipeline);
+    call.returned();
     call.leave(GL_IS_PROGRAM_PIPELINE, 0, result, &mut []);
     result
 }
@@ -3023,8 +3080,9 @@ pub unsafe extern "C" fn glIsQuery(id: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(id) };
     call.clear(0);
     call.put(0, id);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(id);
+    call.returned();
     call.leave(GL_IS_QUERY, 0, result, &mut []);
     result
 }
@@ -3035,8 +3093,9 @@ pub unsafe extern "C" fn glIsSampler(sampler: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(sampler) };
     call.clear(0);
     call.put(0, sampler);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(sampler);
+    call.returned();
     call.leave(GL_IS_SAMPLER, 0, result, &mut []);
     result
 }
@@ -3046,8 +3105,9 @@ pub unsafe extern "C" fn glIsSync(sync: *mut c_void) -> u8 {
     let Some(call) = Call::begin(GL_IS_SYNC) else { return driver(sync) };
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
     call.put(0, sync);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(sync);
+    call.returned();
     call.leave(GL_IS_SYNC, 0, result, &mut []);
     result
 }
@@ -3058,8 +3118,9 @@ pub unsafe extern "C" fn glIsTransformFeedback(id: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(id) };
     call.clear(0);
     call.put(0, id);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(id);
+    call.returned();
     call.leave(GL_IS_TRANSFORM_FEEDBACK, 0, result, &mut []);
     result
 }
@@ -3070,8 +3131,9 @@ pub unsafe extern "C" fn glIsVertexArray(array: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(array) };
     call.clear(0);
     call.put(0, array);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(array);
+    call.returned();
     call.leave(GL_IS_VERTEX_ARRAY, 0, result, &mut []);
     result
 }
@@ -3098,6 +3160,7 @@ pub unsafe extern "C" fn glMapBufferRange(
     });
     let result = driver(target, offset, length, access);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glMapBufferRange::leave(
                 tracked,
@@ -4262,6 +4325,7 @@ pub unsafe extern "C" fn glReadnPixels(
     });
     driver(x, y, width, height, format, r#type, bufSize, data);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glReadnPixels::leave(
                 tracked,
@@ -5199,7 +5263,8 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
         call.publish_observing(8, &reads)
     });
     let result = driver(target);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(GL_UNMAP_BUFFER, 0, result, &mut []);
     }
     result
@@ -5486,7 +5551,8 @@ pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64)
         call.publish_observing(24, &reads)
     });
     driver(sync, flags, timeout);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(GL_WAIT_SYNC, EFFECT, (), &mut []);
     }
 }

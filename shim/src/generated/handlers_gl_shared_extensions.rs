@@ -38,8 +38,9 @@ pub unsafe extern "C" fn glAcquireKeyedMutexWin32EXT(memory: u32, key: u64, time
     call.put(0, memory);
     call.put(8, key);
     call.put(16, timeout);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(memory, key, timeout);
+    call.returned();
     call.leave(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT, EFFECT, result, &mut []);
     result
 }
@@ -588,8 +589,9 @@ pub unsafe extern "C" fn glCheckFramebufferStatusOES(target: u32) -> u32 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(target);
+    call.returned();
     call.leave(GL_CHECK_FRAMEBUFFER_STATUS_OES, 0, result, &mut []);
     result
 }
@@ -1172,8 +1174,9 @@ pub unsafe extern "C" fn glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u3
     call.clear(0);
     call.put(0, n);
     call.put(8, memoryObjects);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(n, memoryObjects);
+    call.returned();
     let mut writes = [observe::array(memoryObjects, n as i64, 4)];
     call.leave(GL_CREATE_MEMORY_OBJECTS_EXT, EFFECT, (), &mut writes);
 }
@@ -1197,6 +1200,7 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
     });
     let result = driver(r#type, count, strings);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glCreateShaderProgramvEXT::leave(
                 tracked,
@@ -2756,6 +2760,7 @@ pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
     });
     driver(n, framebuffers);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenFramebuffersOES::leave(
                 tracked,
@@ -2793,6 +2798,7 @@ pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
     });
     driver(n, pipelines);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenProgramPipelinesEXT::leave(
                 tracked,
@@ -2830,6 +2836,7 @@ pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
     });
     driver(n, ids);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenQueriesEXT::leave(tracked, readable, observer, n, ids as u64)
         });
@@ -2855,6 +2862,7 @@ pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) 
     });
     driver(n, renderbuffers);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenRenderbuffersOES::leave(
                 tracked,
@@ -2886,8 +2894,9 @@ pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
     call.clear(0);
     call.put(0, n);
     call.put(8, semaphores);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(n, semaphores);
+    call.returned();
     let mut writes = [observe::array(semaphores, n as i64, 4)];
     call.leave(GL_GEN_SEMAPHORES_EXT, EFFECT, (), &mut writes);
 }
@@ -2905,6 +2914,7 @@ pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
     });
     driver(n, arrays);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenVertexArraysOES::leave(tracked, readable, observer, n, arrays as u64)
         });
@@ -2949,6 +2959,7 @@ pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params:
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         if matches!(pname, 0x88bd) {
             tracking::touch(&mut call, |tracked, readable, observer| {
                 commands::glGetBufferPointervOES::leave(
@@ -2972,8 +2983,9 @@ pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
     call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(plane, equation);
+    call.returned();
     let mut writes = [observe::array(equation, 4, 4)];
     call.leave(GL_GET_CLIP_PLANEF_OES, 0, (), &mut writes);
 }
@@ -2985,8 +2997,9 @@ pub unsafe extern "C" fn glGetClipPlanexOES(plane: u32, equation: *mut i32) {
     call.clear(0);
     call.put(0, plane);
     call.put(8, equation);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(plane, equation);
+    call.returned();
     let mut writes = [observe::array(equation, 4, 4)];
     call.leave(GL_GET_CLIP_PLANEX_OES, 0, (), &mut writes);
 }
@@ -3027,6 +3040,7 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
     });
     let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetDebugMessageLogKHR::leave(
                 tracked,
@@ -3055,8 +3069,9 @@ pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
     call.clear(0);
     call.put(0, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::state(pname), 4)];
     call.leave(GL_GET_FIXEDV_OES, 0, (), &mut writes);
 }
@@ -3068,8 +3083,9 @@ pub unsafe extern "C" fn glGetFloati_vOES(target: u32, index: u32, data: *mut f3
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, index, data);
+    call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
     call.leave(GL_GET_FLOATI_V_OES, 0, (), &mut writes);
 }
@@ -3085,8 +3101,9 @@ pub unsafe extern "C" fn glGetFragDataIndexEXT(program: u32, name: *const c_char
     call.clear(0);
     call.put(0, program);
     call.put(8, name);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(program, name);
+    call.returned();
     call.leave(GL_GET_FRAG_DATA_INDEX_EXT, 0, result, &mut []);
     result
 }
@@ -3109,8 +3126,9 @@ pub unsafe extern "C" fn glGetFragmentShadingRatesEXT(
     call.put(4, maxCount);
     call.put(8, count);
     call.put(16, shadingRates);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(samples, maxCount, count, shadingRates);
+    call.returned();
     let mut writes = [
         observe::array(count, 1, 4),
         if count.is_null() {
@@ -3141,8 +3159,9 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(
     call.put(4, attachment);
     call.put(8, pname);
     call.put(16, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, attachment, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::attachment_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES, 0, (), &mut writes);
 }
@@ -3156,8 +3175,9 @@ pub unsafe extern "C" fn glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
     call.clear(0);
     call.put(0, target);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(target);
+    call.returned();
     call.leave(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT, 0, result, &mut []);
     result
 }
@@ -3166,8 +3186,9 @@ pub unsafe extern "C" fn glGetGraphicsResetStatusEXT() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_GRAPHICS_RESET_STATUS_EXT);
     let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_EXT) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(GL_GET_GRAPHICS_RESET_STATUS_EXT, 0, result, &mut []);
     result
 }
@@ -3176,8 +3197,9 @@ pub unsafe extern "C" fn glGetGraphicsResetStatusKHR() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_GRAPHICS_RESET_STATUS_KHR);
     let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_KHR) else { return driver() };
     let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver();
+    call.returned();
     call.leave(GL_GET_GRAPHICS_RESET_STATUS_KHR, 0, result, &mut []);
     result
 }
@@ -3195,6 +3217,7 @@ pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
     });
     driver(pname, data);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetInteger64vEXT::leave(tracked, readable, observer, pname, data as u64)
         });
@@ -3214,8 +3237,9 @@ pub unsafe extern "C" fn glGetIntegeri_vEXT(target: u32, index: u32, data: *mut 
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, index, data);
+    call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
     call.leave(GL_GET_INTEGERI_V_EXT, 0, (), &mut writes);
 }
@@ -3227,8 +3251,9 @@ pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i3
     call.put(0, light);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(light, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
@@ -3248,8 +3273,9 @@ pub unsafe extern "C" fn glGetMaterialxvOES(face: u32, pname: u32, params: *mut 
     call.put(0, face);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(face, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if ((face as i64) == 1028i64) || ((face as i64) == 1029i64) {
@@ -3278,8 +3304,9 @@ pub unsafe extern "C" fn glGetMemoryObjectParameterivEXT(
     call.put(0, memoryObject);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(memoryObject, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::memory_object_value(pname), 4)];
     call.leave(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT, 0, (), &mut writes);
 }
@@ -3305,8 +3332,9 @@ pub unsafe extern "C" fn glGetObjectLabelEXT(
     call.put(8, bufSize);
     call.put(16, length);
     call.put(24, label);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(r#type, object, bufSize, length, label);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
     call.leave(GL_GET_OBJECT_LABEL_EXT, 0, (), &mut writes);
@@ -3333,8 +3361,9 @@ pub unsafe extern "C" fn glGetObjectLabelKHR(
     call.put(8, bufSize);
     call.put(16, length);
     call.put(24, label);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(identifier, name, bufSize, length, label);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
     call.leave(GL_GET_OBJECT_LABEL_KHR, 0, (), &mut writes);
@@ -3359,8 +3388,9 @@ pub unsafe extern "C" fn glGetObjectPtrLabelKHR(
     call.put(8, bufSize);
     call.put(16, length);
     call.put(24, label);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(ptr, bufSize, length, label);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
     call.leave(GL_GET_OBJECT_PTR_LABEL_KHR, 0, (), &mut writes);
@@ -3373,8 +3403,9 @@ pub unsafe extern "C" fn glGetPointervKHR(pname: u32, params: *mut *mut c_void) 
     call.clear(0);
     call.put(0, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pname, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_POINTERV_KHR, 0, (), &mut writes);
 }
@@ -3401,6 +3432,7 @@ pub unsafe extern "C" fn glGetProgramBinaryOES(
     });
     driver(program, bufSize, length, binaryFormat, binary);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetProgramBinaryOES::leave(
                 tracked,
@@ -3436,8 +3468,9 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, infoLog);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pipeline, bufSize, length, infoLog);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
     call.leave(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT, 0, (), &mut writes);
@@ -3454,8 +3487,9 @@ pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, pa
     call.put(0, pipeline);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pipeline, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::pipeline_value(pname), 4)];
     call.leave(GL_GET_PROGRAM_PIPELINEIV_EXT, 0, (), &mut writes);
 }
@@ -3477,8 +3511,9 @@ pub unsafe extern "C" fn glGetProgramResourceLocationIndexEXT(
     call.put(0, program);
     call.put(4, programInterface);
     call.put(8, name);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     let result = driver(program, programInterface, name);
+    call.returned();
     call.leave(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT, 0, result, &mut []);
     result
 }
@@ -3492,8 +3527,9 @@ pub unsafe extern "C" fn glGetQueryObjecti64vEXT(id: u32, pname: u32, params: *m
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(id, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_QUERY_OBJECTI64V_EXT, 0, (), &mut writes);
 }
@@ -3507,8 +3543,9 @@ pub unsafe extern "C" fn glGetQueryObjectivEXT(id: u32, pname: u32, params: *mut
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(id, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 4)];
     call.leave(GL_GET_QUERY_OBJECTIV_EXT, 0, (), &mut writes);
 }
@@ -3522,8 +3559,9 @@ pub unsafe extern "C" fn glGetQueryObjectui64vEXT(id: u32, pname: u32, params: *
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(id, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_QUERY_OBJECTUI64V_EXT, 0, (), &mut writes);
 }
@@ -3537,8 +3575,9 @@ pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mu
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(id, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::query_value(pname), 4)];
     call.leave(GL_GET_QUERY_OBJECTUIV_EXT, 0, (), &mut writes);
 }
@@ -3552,8 +3591,9 @@ pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::query_target(pname), 4)];
     call.leave(GL_GET_QUERYIV_EXT, 0, (), &mut writes);
 }
@@ -3574,8 +3614,9 @@ pub unsafe extern "C" fn glGetRenderbufferParameterivOES(
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::renderbuffer_value(pname), 4)];
     call.leave(GL_GET_RENDERBUFFER_PARAMETERIV_OES, 0, (), &mut writes);
 }
@@ -3594,6 +3635,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, p
     });
     driver(sampler, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetSamplerParameterIivEXT::leave(
                 tracked,
@@ -3622,6 +3664,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, p
     });
     driver(sampler, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetSamplerParameterIivOES::leave(
                 tracked,
@@ -3650,6 +3693,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, 
     });
     driver(sampler, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetSamplerParameterIuivEXT::leave(
                 tracked,
@@ -3678,6 +3722,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, 
     });
     driver(sampler, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetSamplerParameterIuivOES::leave(
                 tracked,
@@ -3708,8 +3753,9 @@ pub unsafe extern "C" fn glGetSemaphoreParameterui64vEXT(
     call.put(0, semaphore);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(semaphore, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT, 0, (), &mut writes);
 }
@@ -3725,8 +3771,9 @@ pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut 
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if match pname as i64 {
@@ -3750,8 +3797,9 @@ pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(coord, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
@@ -3767,8 +3815,9 @@ pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(coord, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
@@ -3784,8 +3833,9 @@ pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(coord, pname, params);
+    call.returned();
     let mut writes = [observe::array(
         params,
         if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
@@ -3807,6 +3857,7 @@ pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameterIivEXT::leave(
                 tracked,
@@ -3834,6 +3885,7 @@ pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameterIivOES::leave(
                 tracked,
@@ -3861,6 +3913,7 @@ pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, param
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameterIuivEXT::leave(
                 tracked,
@@ -3888,6 +3941,7 @@ pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, param
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameterIuivOES::leave(
                 tracked,
@@ -3915,6 +3969,7 @@ pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params:
     });
     driver(target, pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetTexParameterxvOES::leave(
                 tracked,
@@ -3938,8 +3993,9 @@ pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: 
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, index, data);
+    call.returned();
     let mut writes = [observe::array(data, sizes::unsigned_bytes(target), 1)];
     call.leave(GL_GET_UNSIGNED_BYTEI_V_EXT, 0, (), &mut writes);
 }
@@ -3951,8 +4007,9 @@ pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
     call.clear(0);
     call.put(0, pname);
     call.put(8, data);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(pname, data);
+    call.returned();
     let mut writes = [observe::array(data, sizes::unsigned_bytes(pname), 1)];
     call.leave(GL_GET_UNSIGNED_BYTEV_EXT, 0, (), &mut writes);
 }
@@ -3977,6 +4034,7 @@ pub unsafe extern "C" fn glGetnUniformfvEXT(
     });
     driver(program, location, bufSize, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetnUniformfvEXT::leave(
                 tracked,
@@ -4012,6 +4070,7 @@ pub unsafe extern "C" fn glGetnUniformfvKHR(
     });
     driver(program, location, bufSize, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetnUniformfvKHR::leave(
                 tracked,
@@ -4047,6 +4106,7 @@ pub unsafe extern "C" fn glGetnUniformivEXT(
     });
     driver(program, location, bufSize, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetnUniformivEXT::leave(
                 tracked,
@@ -4082,6 +4142,7 @@ pub unsafe extern "C" fn glGetnUniformivKHR(
     });
     driver(program, location, bufSize, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetnUniformivKHR::leave(
                 tracked,
@@ -4117,6 +4178,7 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
     });
     driver(program, location, bufSize, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetnUniformuivKHR::leave(
                 tracked,
@@ -4276,8 +4338,9 @@ pub unsafe extern "C" fn glIsEnablediEXT(target: u32, index: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(target, index);
+    call.returned();
     call.leave(GL_IS_ENABLEDI_EXT, 0, result, &mut []);
     result
 }
@@ -4288,8 +4351,9 @@ pub unsafe extern "C" fn glIsEnablediOES(target: u32, index: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(target, index);
+    call.returned();
     call.leave(GL_IS_ENABLEDI_OES, 0, result, &mut []);
     result
 }
@@ -4300,8 +4364,9 @@ pub unsafe extern "C" fn glIsFramebufferOES(framebuffer: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(framebuffer) };
     call.clear(0);
     call.put(0, framebuffer);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(framebuffer);
+    call.returned();
     call.leave(GL_IS_FRAMEBUFFER_OES, 0, result, &mut []);
     result
 }
@@ -4312,8 +4377,9 @@ pub unsafe extern "C" fn glIsMemoryObjectEXT(memoryObject: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(memoryObject) };
     call.clear(0);
     call.put(0, memoryObject);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(memoryObject);
+    call.returned();
     call.leave(GL_IS_MEMORY_OBJECT_EXT, 0, result, &mut []);
     result
 }
@@ -4324,8 +4390,9 @@ pub unsafe extern "C" fn glIsProgramPipelineEXT(pipeline: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(pipeline) };
     call.clear(0);
     call.put(0, pipeline);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(pipeline);
+    call.returned();
     call.leave(GL_IS_PROGRAM_PIPELINE_EXT, 0, result, &mut []);
     result
 }
@@ -4336,8 +4403,9 @@ pub unsafe extern "C" fn glIsQueryEXT(id: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(id) };
     call.clear(0);
     call.put(0, id);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(id);
+    call.returned();
     call.leave(GL_IS_QUERY_EXT, 0, result, &mut []);
     result
 }
@@ -4348,8 +4416,9 @@ pub unsafe extern "C" fn glIsRenderbufferOES(renderbuffer: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(renderbuffer) };
     call.clear(0);
     call.put(0, renderbuffer);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(renderbuffer);
+    call.returned();
     call.leave(GL_IS_RENDERBUFFER_OES, 0, result, &mut []);
     result
 }
@@ -4360,8 +4429,9 @@ pub unsafe extern "C" fn glIsSemaphoreEXT(semaphore: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(semaphore) };
     call.clear(0);
     call.put(0, semaphore);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(semaphore);
+    call.returned();
     call.leave(GL_IS_SEMAPHORE_EXT, 0, result, &mut []);
     result
 }
@@ -4372,8 +4442,9 @@ pub unsafe extern "C" fn glIsVertexArrayOES(array: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(array) };
     call.clear(0);
     call.put(0, array);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(array);
+    call.returned();
     call.leave(GL_IS_VERTEX_ARRAY_OES, 0, result, &mut []);
     result
 }
@@ -4513,6 +4584,7 @@ pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void
     });
     let result = driver(target, access);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glMapBufferOES::leave(
                 tracked,
@@ -4561,6 +4633,7 @@ pub unsafe extern "C" fn glMapBufferRangeEXT(
     });
     let result = driver(target, offset, length, access);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glMapBufferRangeEXT::leave(
                 tracked,
@@ -6312,8 +6385,9 @@ pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i3
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(mantissa, exponent) };
     call.put(0, mantissa);
     call.put(8, exponent);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(mantissa, exponent);
+    call.returned();
     let mut writes = [observe::array(mantissa, 16, 4), observe::array(exponent, 16, 4)];
     call.leave(GL_QUERY_MATRIXX_OES, 0, result, &mut writes);
     result
@@ -6389,6 +6463,7 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
     });
     driver(x, y, width, height, format, r#type, bufSize, data);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glReadnPixelsEXT::leave(
                 tracked,
@@ -6469,6 +6544,7 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
     });
     driver(x, y, width, height, format, r#type, bufSize, data);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glReadnPixelsKHR::leave(
                 tracked,
@@ -6513,8 +6589,9 @@ pub unsafe extern "C" fn glReleaseKeyedMutexWin32EXT(memory: u32, key: u64) -> u
     call.clear(0);
     call.put(0, memory);
     call.put(8, key);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(memory, key);
+    call.returned();
     call.leave(GL_RELEASE_KEYED_MUTEX_WIN32_EXT, 0, result, &mut []);
     result
 }
@@ -8204,7 +8281,8 @@ pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
         call.publish_observing(8, &reads)
     });
     let result = driver(target);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(GL_UNMAP_BUFFER_OES, 0, result, &mut []);
     }
     result
@@ -8344,8 +8422,9 @@ pub unsafe extern "C" fn glWaitSemaphoreEXT(
     call.put(16, numTextureBarriers);
     call.put(24, textures);
     call.put(32, srcLayouts);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     driver(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, srcLayouts);
+    call.returned();
     call.leave(GL_WAIT_SEMAPHORE_EXT, EFFECT, (), &mut []);
 }
 

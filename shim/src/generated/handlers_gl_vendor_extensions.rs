@@ -267,7 +267,8 @@ pub unsafe extern "C" fn glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32, ti
         call.publish_observing(24, &reads)
     });
     let result = driver(sync, flags, timeout);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(GL_CLIENT_WAIT_SYNC_APPLE, EFFECT, result, &mut []);
     }
     result
@@ -583,8 +584,9 @@ pub unsafe extern "C" fn glCreatePerfQueryINTEL(queryId: u32, queryHandle: *mut 
     call.clear(0);
     call.put(0, queryId);
     call.put(8, queryHandle);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(queryId, queryHandle);
+    call.returned();
     let mut writes = [observe::array(queryHandle, 1, 4)];
     call.leave(GL_CREATE_PERF_QUERY_INTEL, EFFECT, (), &mut writes);
 }
@@ -596,8 +598,9 @@ pub unsafe extern "C" fn glCreateSemaphoresNV(n: i32, semaphores: *mut u32) {
     call.clear(0);
     call.put(0, n);
     call.put(8, semaphores);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(n, semaphores);
+    call.returned();
     let mut writes = [observe::array(semaphores, n as i64, 4)];
     call.leave(GL_CREATE_SEMAPHORES_NV, EFFECT, (), &mut writes);
 }
@@ -643,8 +646,9 @@ pub unsafe extern "C" fn glDeletePerfMonitorsAMD(n: i32, monitors: *mut u32) {
     call.clear(0);
     call.put(0, n);
     call.put(8, monitors);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(n, monitors);
+    call.returned();
     let mut writes = [observe::array(monitors, n as i64, 4)];
     call.leave(GL_DELETE_PERF_MONITORS_AMD, 0, (), &mut writes);
 }
@@ -1039,8 +1043,9 @@ pub unsafe extern "C" fn glExtGetBufferPointervQCOM(target: u32, params: *mut *m
     call.clear(0);
     call.put(0, target);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_EXT_GET_BUFFER_POINTERV_QCOM, 0, (), &mut writes);
 }
@@ -1061,8 +1066,9 @@ pub unsafe extern "C" fn glExtGetBuffersQCOM(
     call.put(0, buffers);
     call.put(8, maxBuffers);
     call.put(16, numBuffers);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(buffers, maxBuffers, numBuffers);
+    call.returned();
     let mut writes = [
         if numBuffers.is_null() {
             observe::array(buffers, maxBuffers as i64, 4)
@@ -1091,8 +1097,9 @@ pub unsafe extern "C" fn glExtGetFramebuffersQCOM(
     call.put(0, framebuffers);
     call.put(8, maxFramebuffers);
     call.put(16, numFramebuffers);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(framebuffers, maxFramebuffers, numFramebuffers);
+    call.returned();
     let mut writes = [
         if numFramebuffers.is_null() {
             observe::array(framebuffers, maxFramebuffers as i64, 4)
@@ -1124,6 +1131,7 @@ pub unsafe extern "C" fn glExtGetProgramBinarySourceQCOM(
     });
     driver(program, shadertype, source, length);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glExtGetProgramBinarySourceQCOM::leave(
                 tracked,
@@ -1156,8 +1164,9 @@ pub unsafe extern "C" fn glExtGetProgramsQCOM(
     call.put(0, programs);
     call.put(8, maxPrograms);
     call.put(16, numPrograms);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(programs, maxPrograms, numPrograms);
+    call.returned();
     let mut writes = [
         if numPrograms.is_null() {
             observe::array(programs, maxPrograms as i64, 4)
@@ -1186,8 +1195,9 @@ pub unsafe extern "C" fn glExtGetRenderbuffersQCOM(
     call.put(0, renderbuffers);
     call.put(8, maxRenderbuffers);
     call.put(16, numRenderbuffers);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(renderbuffers, maxRenderbuffers, numRenderbuffers);
+    call.returned();
     let mut writes = [
         if numRenderbuffers.is_null() {
             observe::array(renderbuffers, maxRenderbuffers as i64, 4)
@@ -1215,8 +1225,9 @@ pub unsafe extern "C" fn glExtGetShadersQCOM(
     call.put(0, shaders);
     call.put(8, maxShaders);
     call.put(16, numShaders);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(shaders, maxShaders, numShaders);
+    call.returned();
     let mut writes = [
         if numShaders.is_null() {
             observe::array(shaders, maxShaders as i64, 4)
@@ -1248,8 +1259,9 @@ pub unsafe extern "C" fn glExtGetTexLevelParameterivQCOM(
     call.put(8, level);
     call.put(12, pname);
     call.put(16, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(texture, face, level, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 4)];
     call.leave(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM, 0, (), &mut writes);
 }
@@ -1301,6 +1313,7 @@ pub unsafe extern "C" fn glExtGetTexSubImageQCOM(
     });
     driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glExtGetTexSubImageQCOM::leave(
                 tracked,
@@ -1339,8 +1352,9 @@ pub unsafe extern "C" fn glExtGetTexturesQCOM(
     call.put(0, textures);
     call.put(8, maxTextures);
     call.put(16, numTextures);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(textures, maxTextures, numTextures);
+    call.returned();
     let mut writes = [
         if numTextures.is_null() {
             observe::array(textures, maxTextures as i64, 4)
@@ -1358,8 +1372,9 @@ pub unsafe extern "C" fn glExtIsProgramBinaryQCOM(program: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(program) };
     call.clear(0);
     call.put(0, program);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(program);
+    call.returned();
     call.leave(GL_EXT_IS_PROGRAM_BINARY_QCOM, 0, result, &mut []);
     result
 }
@@ -1418,6 +1433,7 @@ pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_
     });
     let result = driver(condition, flags);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glFenceSyncAPPLE::leave(
                 tracked,
@@ -1457,7 +1473,8 @@ pub unsafe extern "C" fn glFinishFenceNV(fence: u32) {
         call.publish_observing(8, &reads)
     });
     driver(fence);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(GL_FINISH_FENCE_NV, EFFECT, (), &mut []);
     }
 }
@@ -1514,8 +1531,9 @@ pub unsafe extern "C" fn glFramebufferFoveationConfigQCOM(
     call.put(8, focalPointsPerLayer);
     call.put(12, requestedFeatures);
     call.put(16, providedFeatures);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(framebuffer, numLayers, focalPointsPerLayer, requestedFeatures, providedFeatures);
+    call.returned();
     let mut writes = [observe::array(providedFeatures, 1, 4)];
     call.leave(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM, 0, (), &mut writes);
 }
@@ -1685,8 +1703,9 @@ pub unsafe extern "C" fn glGenFencesNV(n: i32, fences: *mut u32) {
     call.clear(0);
     call.put(0, n);
     call.put(8, fences);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(n, fences);
+    call.returned();
     let mut writes = [observe::array(fences, n as i64, 4)];
     call.leave(GL_GEN_FENCES_NV, EFFECT, (), &mut writes);
 }
@@ -1701,6 +1720,7 @@ pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
     });
     let result = driver(range);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGenPathsNV::leave(tracked, readable, observer, range, result)
         });
@@ -1720,8 +1740,9 @@ pub unsafe extern "C" fn glGenPerfMonitorsAMD(n: i32, monitors: *mut u32) {
     call.clear(0);
     call.put(0, n);
     call.put(8, monitors);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(n, monitors);
+    call.returned();
     let mut writes = [observe::array(monitors, n as i64, 4)];
     call.leave(GL_GEN_PERF_MONITORS_AMD, EFFECT, (), &mut writes);
 }
@@ -1735,8 +1756,9 @@ pub unsafe extern "C" fn glGetCoverageModulationTableNV(bufSize: i32, v: *mut f3
     call.clear(0);
     call.put(0, bufSize);
     call.put(8, v);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(bufSize, v);
+    call.returned();
     let mut writes = [observe::array(v, (bufSize as i64).min(16), 4)];
     call.leave(GL_GET_COVERAGE_MODULATION_TABLE_NV, 0, (), &mut writes);
 }
@@ -1759,8 +1781,9 @@ pub unsafe extern "C" fn glGetDriverControlStringQCOM(
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, driverControlString);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(driverControl, bufSize, length, driverControlString);
+    call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
         observe::c_string_bounded(driverControlString, bufSize as i64),
@@ -1785,8 +1808,9 @@ pub unsafe extern "C" fn glGetDriverControlsQCOM(
     call.put(0, num);
     call.put(8, size);
     call.put(16, driverControls);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(num, size, driverControls);
+    call.returned();
     let mut writes = [
         observe::array(num, 1, 4),
         if num.is_null() {
@@ -1805,8 +1829,9 @@ pub unsafe extern "C" fn glGetFenceivNV(fence: u32, pname: u32, params: *mut i32
     call.put(0, fence);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(fence, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 4)];
     call.leave(GL_GET_FENCEIV_NV, EFFECT, (), &mut writes);
 }
@@ -1816,8 +1841,9 @@ pub unsafe extern "C" fn glGetFirstPerfQueryIdINTEL(queryId: *mut u32) {
     let Some(call) = Call::begin(GL_GET_FIRST_PERF_QUERY_ID_INTEL) else { return driver(queryId) };
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(queryId) };
     call.put(0, queryId);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(queryId);
+    call.returned();
     let mut writes = [observe::array(queryId, 1, 4)];
     call.leave(GL_GET_FIRST_PERF_QUERY_ID_INTEL, 0, (), &mut writes);
 }
@@ -1829,8 +1855,9 @@ pub unsafe extern "C" fn glGetFloati_vNV(target: u32, index: u32, data: *mut f32
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, index, data);
+    call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
     call.leave(GL_GET_FLOATI_V_NV, 0, (), &mut writes);
 }
@@ -1851,8 +1878,9 @@ pub unsafe extern "C" fn glGetFramebufferParameterivMESA(
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, sizes::framebuffer_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA, 0, (), &mut writes);
 }
@@ -1879,8 +1907,9 @@ pub unsafe extern "C" fn glGetImageHandleNV(
     call.put(8, layered);
     call.put(12, layer);
     call.put(16, format);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(texture, level, layered, layer, format);
+    call.returned();
     call.leave(GL_GET_IMAGE_HANDLE_NV, 0, result, &mut []);
     result
 }
@@ -1898,6 +1927,7 @@ pub unsafe extern "C" fn glGetInteger64vAPPLE(pname: u32, params: *mut i64) {
     });
     driver(pname, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetInteger64vAPPLE::leave(tracked, readable, observer, pname, params as u64)
         });
@@ -1933,8 +1963,9 @@ pub unsafe extern "C" fn glGetInternalformatSampleivNV(
     call.put(12, pname);
     call.put(16, count);
     call.put(24, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(target, internalformat, samples, pname, count, params);
+    call.returned();
     let mut writes = [observe::array(params, count as i64, 4)];
     call.leave(GL_GET_INTERNALFORMAT_SAMPLEIV_NV, 0, (), &mut writes);
 }
@@ -1959,8 +1990,9 @@ pub unsafe extern "C" fn glGetMemoryObjectDetachedResourcesuivNV(
     call.put(8, first);
     call.put(12, count);
     call.put(16, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(memory, pname, first, count, params);
+    call.returned();
     let mut writes = [observe::array(params, count as i64, 4)];
     call.leave(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV, 0, (), &mut writes);
 }
@@ -1974,8 +2006,9 @@ pub unsafe extern "C" fn glGetNextPerfQueryIdINTEL(queryId: u32, nextQueryId: *m
     call.clear(0);
     call.put(0, queryId);
     call.put(8, nextQueryId);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(queryId, nextQueryId);
+    call.returned();
     let mut writes = [observe::array(nextQueryId, 1, 4)];
     call.leave(GL_GET_NEXT_PERF_QUERY_ID_INTEL, 0, (), &mut writes);
 }
@@ -1991,6 +2024,7 @@ pub unsafe extern "C" fn glGetPathCommandsNV(path: u32, commands: *mut u8) {
     });
     driver(path, commands);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetPathCommandsNV::leave(tracked, readable, observer, path, commands as u64)
         });
@@ -2009,6 +2043,7 @@ pub unsafe extern "C" fn glGetPathCoordsNV(path: u32, coords: *mut f32) {
     });
     driver(path, coords);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetPathCoordsNV::leave(tracked, readable, observer, path, coords as u64)
         });
@@ -2027,6 +2062,7 @@ pub unsafe extern "C" fn glGetPathDashArrayNV(path: u32, dashArray: *mut f32) {
     });
     driver(path, dashArray);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetPathDashArrayNV::leave(
                 tracked,
@@ -2052,8 +2088,9 @@ pub unsafe extern "C" fn glGetPathLengthNV(path: u32, startSegment: i32, numSegm
     call.put(0, path);
     call.put(4, startSegment);
     call.put(8, numSegments);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(path, startSegment, numSegments);
+    call.returned();
     call.leave(GL_GET_PATH_LENGTH_NV, 0, result, &mut []);
     result
 }
@@ -2080,6 +2117,7 @@ pub unsafe extern "C" fn glGetPathMetricRangeNV(
     });
     driver(metricQueryMask, firstPathName, numPaths, stride, metrics);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetPathMetricRangeNV::leave(
                 tracked,
@@ -2138,6 +2176,7 @@ pub unsafe extern "C" fn glGetPathMetricsNV(
     });
     driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetPathMetricsNV::leave(
                 tracked,
@@ -2165,8 +2204,9 @@ pub unsafe extern "C" fn glGetPathParameterfvNV(path: u32, pname: u32, value: *m
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(path, pname, value);
+    call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(GL_GET_PATH_PARAMETERFV_NV, 0, (), &mut writes);
 }
@@ -2184,6 +2224,7 @@ pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *m
     });
     driver(path, pname, value);
     if let Some(mut call) = call {
+        call.returned();
         if matches!(pname, 0x909d | 0x909e | 0x909f) {
             tracking::touch(&mut call, |tracked, readable, observer| {
                 commands::glGetPathParameterivNV::leave(
@@ -2279,7 +2320,8 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
         transformType,
         returnedSpacing,
     );
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         let mut writes = [observe::array(
             returnedSpacing,
             ((numPaths as i64).saturating_sub(1)).saturating_mul(sizes::transform(transformType)),
@@ -2358,7 +2400,7 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
     call.put(56, counterTypeEnum);
     call.put(64, counterDataTypeEnum);
     call.put(72, rawCounterMaxValue);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(
         queryId,
         counterId,
@@ -2372,6 +2414,7 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
         counterDataTypeEnum,
         rawCounterMaxValue,
     );
+    call.returned();
     let mut writes = [
         observe::c_string_bounded(counterName, counterNameLength as i64),
         observe::c_string_bounded(counterDesc, counterDescLength as i64),
@@ -2405,8 +2448,9 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
     call.put(8, dataSize);
     call.put(16, data);
     call.put(24, bytesWritten);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(monitor, pname, dataSize, data, bytesWritten);
+    call.returned();
     let mut writes =
         [observe::array(data, (dataSize as i64) / 4, 4), observe::array(bytesWritten, 1, 4)];
     call.leave(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD, 0, (), &mut writes);
@@ -2431,8 +2475,9 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterInfoAMD(
     call.put(4, counter);
     call.put(8, pname);
     call.put(16, data);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(group, counter, pname, data);
+    call.returned();
     let mut writes = [observe::array(data, sizes::counter_info_bytes(pname), 1)];
     call.leave(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD, 0, (), &mut writes);
 }
@@ -2458,8 +2503,9 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterStringAMD(
     call.put(8, bufSize);
     call.put(16, length);
     call.put(24, counterString);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(group, counter, bufSize, length, counterString);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(counterString, bufSize as i64)];
     call.leave(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD, 0, (), &mut writes);
@@ -2487,8 +2533,9 @@ pub unsafe extern "C" fn glGetPerfMonitorCountersAMD(
     call.put(16, maxActiveCounters);
     call.put(24, counterSize);
     call.put(32, counters);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(group, numCounters, maxActiveCounters, counterSize, counters);
+    call.returned();
     let mut writes = [
         observe::array(numCounters, 1, 4),
         observe::array(maxActiveCounters, 1, 4),
@@ -2519,8 +2566,9 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupStringAMD(
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, groupString);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(group, bufSize, length, groupString);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(groupString, bufSize as i64)];
     call.leave(GL_GET_PERF_MONITOR_GROUP_STRING_AMD, 0, (), &mut writes);
@@ -2543,8 +2591,9 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupsAMD(
     call.put(0, numGroups);
     call.put(8, groupsSize);
     call.put(16, groups);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(numGroups, groupsSize, groups);
+    call.returned();
     let mut writes = [
         observe::array(numGroups, 1, 4),
         if numGroups.is_null() {
@@ -2577,8 +2626,9 @@ pub unsafe extern "C" fn glGetPerfQueryDataINTEL(
     call.put(8, dataSize);
     call.put(16, data);
     call.put(24, bytesWritten);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(queryHandle, flags, dataSize, data, bytesWritten);
+    call.returned();
     let mut writes = [observe::array(data, dataSize as i64, 1), observe::array(bytesWritten, 1, 4)];
     call.leave(GL_GET_PERF_QUERY_DATA_INTEL, 0, (), &mut writes);
 }
@@ -2595,8 +2645,9 @@ pub unsafe extern "C" fn glGetPerfQueryIdByNameINTEL(queryName: *mut c_char, que
     };
     call.put(0, queryName);
     call.put(8, queryId);
-    let call = call.publish_observing(16, &reads);
+    let mut call = call.publish_observing(16, &reads);
     driver(queryName, queryId);
+    call.returned();
     let mut writes = [observe::array(queryId, 1, 4)];
     call.leave(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL, 0, (), &mut writes);
 }
@@ -2648,8 +2699,9 @@ pub unsafe extern "C" fn glGetPerfQueryInfoINTEL(
     call.put(24, noCounters);
     call.put(32, noInstances);
     call.put(40, capsMask);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(queryId, queryNameLength, queryName, dataSize, noCounters, noInstances, capsMask);
+    call.returned();
     let mut writes = [
         observe::c_string_bounded(queryName, queryNameLength as i64),
         observe::array(dataSize, 1, 4),
@@ -2688,8 +2740,9 @@ pub unsafe extern "C" fn glGetProgramResourcefvNV(
     call.put(24, count);
     call.put(32, length);
     call.put(40, params);
-    let call = call.publish_observing(48, &reads);
+    let mut call = call.publish_observing(48, &reads);
     driver(program, programInterface, index, propCount, props, count, length, params);
+    call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
         if length.is_null() {
@@ -2712,8 +2765,9 @@ pub unsafe extern "C" fn glGetSemaphoreParameterivNV(semaphore: u32, pname: u32,
     call.put(0, semaphore);
     call.put(4, pname);
     call.put(8, params);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(semaphore, pname, params);
+    call.returned();
     let mut writes = [observe::array(params, 1, 4)];
     call.leave(GL_GET_SEMAPHORE_PARAMETERIV_NV, 0, (), &mut writes);
 }
@@ -2730,8 +2784,9 @@ pub unsafe extern "C" fn glGetShadingRateImagePaletteNV(viewport: u32, entry: u3
     call.put(0, viewport);
     call.put(4, entry);
     call.put(8, rate);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(viewport, entry, rate);
+    call.returned();
     let mut writes = [observe::array(rate, 1, 4)];
     call.leave(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV, 0, (), &mut writes);
 }
@@ -2755,8 +2810,9 @@ pub unsafe extern "C" fn glGetShadingRateSampleLocationivNV(
     call.put(4, samples);
     call.put(8, index);
     call.put(16, location);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(rate, samples, index, location);
+    call.returned();
     let mut writes = [observe::array(location, 3, 4)];
     call.leave(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV, 0, (), &mut writes);
 }
@@ -2781,8 +2837,9 @@ pub unsafe extern "C" fn glGetSyncivAPPLE(
     call.put(12, count);
     call.put(16, length);
     call.put(24, values);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(sync, pname, count, length, values);
+    call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
         if length.is_null() {
@@ -2800,8 +2857,9 @@ pub unsafe extern "C" fn glGetTextureHandleIMG(texture: u32) -> u64 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(texture) };
     call.clear(0);
     call.put(0, texture);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(texture);
+    call.returned();
     call.leave(GL_GET_TEXTURE_HANDLE_IMG, 0, result, &mut []);
     result
 }
@@ -2812,8 +2870,9 @@ pub unsafe extern "C" fn glGetTextureHandleNV(texture: u32) -> u64 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(texture) };
     call.clear(0);
     call.put(0, texture);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(texture);
+    call.returned();
     call.leave(GL_GET_TEXTURE_HANDLE_NV, 0, result, &mut []);
     result
 }
@@ -2826,8 +2885,9 @@ pub unsafe extern "C" fn glGetTextureSamplerHandleIMG(texture: u32, sampler: u32
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(texture, sampler) };
     call.put(0, texture);
     call.put(4, sampler);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(texture, sampler);
+    call.returned();
     call.leave(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG, 0, result, &mut []);
     result
 }
@@ -2840,8 +2900,9 @@ pub unsafe extern "C" fn glGetTextureSamplerHandleNV(texture: u32, sampler: u32)
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(texture, sampler) };
     call.put(0, texture);
     call.put(4, sampler);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(texture, sampler);
+    call.returned();
     call.leave(GL_GET_TEXTURE_SAMPLER_HANDLE_NV, 0, result, &mut []);
     result
 }
@@ -2864,8 +2925,9 @@ pub unsafe extern "C" fn glGetTranslatedShaderSourceANGLE(
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, source);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(shader, bufSize, length, source);
+    call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(source, bufSize as i64)];
     call.leave(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE, 0, (), &mut writes);
@@ -2884,6 +2946,7 @@ pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params:
     });
     driver(program, location, params);
     if let Some(mut call) = call {
+        call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
             commands::glGetUniformi64vNV::leave(
                 tracked,
@@ -2907,8 +2970,9 @@ pub unsafe extern "C" fn glGetVkProcAddrNV(name: *const c_char) -> *mut c_void {
         return driver(name);
     };
     call.put(0, name);
-    let call = call.publish_observing(8, &reads);
+    let mut call = call.publish_observing(8, &reads);
     let result = driver(name);
+    call.returned();
     call.leave(GL_GET_VK_PROC_ADDR_NV, 0, result, &mut []);
     result
 }
@@ -2941,8 +3005,9 @@ pub unsafe extern "C" fn glIsEnablediNV(target: u32, index: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
     call.put(0, target);
     call.put(4, index);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(target, index);
+    call.returned();
     call.leave(GL_IS_ENABLEDI_NV, 0, result, &mut []);
     result
 }
@@ -2953,8 +3018,9 @@ pub unsafe extern "C" fn glIsFenceNV(fence: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(fence) };
     call.clear(0);
     call.put(0, fence);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(fence);
+    call.returned();
     call.leave(GL_IS_FENCE_NV, 0, result, &mut []);
     result
 }
@@ -2964,8 +3030,9 @@ pub unsafe extern "C" fn glIsImageHandleResidentNV(handle: u64) -> u8 {
     let Some(call) = Call::begin(GL_IS_IMAGE_HANDLE_RESIDENT_NV) else { return driver(handle) };
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(handle) };
     call.put(0, handle);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(handle);
+    call.returned();
     call.leave(GL_IS_IMAGE_HANDLE_RESIDENT_NV, 0, result, &mut []);
     result
 }
@@ -2976,8 +3043,9 @@ pub unsafe extern "C" fn glIsPathNV(path: u32) -> u8 {
     let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(path) };
     call.clear(0);
     call.put(0, path);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(path);
+    call.returned();
     call.leave(GL_IS_PATH_NV, 0, result, &mut []);
     result
 }
@@ -2993,8 +3061,9 @@ pub unsafe extern "C" fn glIsPointInFillPathNV(path: u32, mask: u32, x: f32, y: 
     call.put(4, mask);
     call.put(8, x);
     call.put(12, y);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(path, mask, x, y);
+    call.returned();
     call.leave(GL_IS_POINT_IN_FILL_PATH_NV, 0, result, &mut []);
     result
 }
@@ -3007,8 +3076,9 @@ pub unsafe extern "C" fn glIsPointInStrokePathNV(path: u32, x: f32, y: f32) -> u
     call.put(0, path);
     call.put(4, x);
     call.put(8, y);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(path, x, y);
+    call.returned();
     call.leave(GL_IS_POINT_IN_STROKE_PATH_NV, 0, result, &mut []);
     result
 }
@@ -3018,8 +3088,9 @@ pub unsafe extern "C" fn glIsSyncAPPLE(sync: *mut c_void) -> u8 {
     let Some(call) = Call::begin(GL_IS_SYNC_APPLE) else { return driver(sync) };
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
     call.put(0, sync);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(sync);
+    call.returned();
     call.leave(GL_IS_SYNC_APPLE, 0, result, &mut []);
     result
 }
@@ -3029,8 +3100,9 @@ pub unsafe extern "C" fn glIsTextureHandleResidentNV(handle: u64) -> u8 {
     let Some(call) = Call::begin(GL_IS_TEXTURE_HANDLE_RESIDENT_NV) else { return driver(handle) };
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(handle) };
     call.put(0, handle);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(handle);
+    call.returned();
     call.leave(GL_IS_TEXTURE_HANDLE_RESIDENT_NV, 0, result, &mut []);
     result
 }
@@ -3819,7 +3891,7 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
     call.put(24, numGlyphs);
     call.put(28, pathParameterTemplate);
     call.put(32, emScale);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     let result = driver(
         firstPathName,
         fontTarget,
@@ -3830,6 +3902,7 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
         pathParameterTemplate,
         emScale,
     );
+    call.returned();
     call.leave(GL_PATH_GLYPH_INDEX_ARRAY_NV, 0, result, &mut []);
     result
 }
@@ -3873,9 +3946,10 @@ pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
     call.put(20, pathParameterTemplate);
     call.put(24, emScale);
     call.put(32, baseAndCount);
-    let call = call.publish_observing(40, &reads);
+    let mut call = call.publish_observing(40, &reads);
     let result =
         driver(fontTarget, fontName, fontStyle, pathParameterTemplate, emScale, baseAndCount);
+    call.returned();
     let mut writes = [observe::array(baseAndCount, 2, 4)];
     call.leave(GL_PATH_GLYPH_INDEX_RANGE_NV, 0, result, &mut writes);
     result
@@ -4092,7 +4166,7 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
     call.put(32, numGlyphs);
     call.put(36, pathParameterTemplate);
     call.put(40, emScale);
-    let call = call.publish_observing(48, &reads);
+    let mut call = call.publish_observing(48, &reads);
     let result = driver(
         firstPathName,
         fontTarget,
@@ -4104,6 +4178,7 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
         pathParameterTemplate,
         emScale,
     );
+    call.returned();
     call.leave(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV, 0, result, &mut []);
     result
 }
@@ -4344,8 +4419,9 @@ pub unsafe extern "C" fn glPointAlongPathNV(
     call.put(24, y);
     call.put(32, tangentX);
     call.put(40, tangentY);
-    let call = call.publish();
+    let mut call = call.publish();
     let result = driver(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
+    call.returned();
     let mut writes = [
         observe::array(x, 1, 4),
         observe::array(y, 1, 4),
@@ -5680,7 +5756,8 @@ pub unsafe extern "C" fn glTestFenceNV(fence: u32) -> u8 {
         call.publish_observing(8, &reads)
     });
     let result = driver(fence);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(GL_TEST_FENCE_NV, EFFECT, result, &mut []);
     }
     result
@@ -6505,7 +6582,8 @@ pub unsafe extern "C" fn glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout:
         call.publish_observing(24, &reads)
     });
     driver(sync, flags, timeout);
-    if let Some(call) = call {
+    if let Some(mut call) = call {
+        call.returned();
         call.leave(GL_WAIT_SYNC_APPLE, EFFECT, (), &mut []);
     }
 }
@@ -6515,8 +6593,9 @@ pub unsafe extern "C" fn glWaitVkSemaphoreNV(vkSemaphore: u64) {
     let Some(call) = Call::begin(GL_WAIT_VK_SEMAPHORE_NV) else { return driver(vkSemaphore) };
     let Some(call) = call.reserve(LEAVES, 8) else { return driver(vkSemaphore) };
     call.put(0, vkSemaphore);
-    let call = call.publish();
+    let mut call = call.publish();
     driver(vkSemaphore);
+    call.returned();
     call.leave(GL_WAIT_VK_SEMAPHORE_NV, EFFECT, (), &mut []);
 }
 
