@@ -1,4 +1,5 @@
-//! What a trace consists of: commands by function, frame and thread, memory, needless changes.
+//! What a trace consists of: commands by function, frame and thread, memory, needless changes, and
+//! the driver's time where it was measured.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,10 @@ pub struct Stats {
     pub client_bytes: u64,
     /// Bytes that the driver gave back.
     pub read_back_bytes: u64,
+    /// `None` where no command was timed, here and below.
+    pub driver: Option<DriverTime>,
+    /// The driver's time over the frames.
+    pub driver_in_frames: Option<Spread>,
     /// By name.
     pub functions: Vec<FunctionStats>,
     pub frames: Vec<FrameStats>,
@@ -31,7 +36,7 @@ pub struct Stats {
 }
 
 /// Commands of one function.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct FunctionStats {
     pub name: String,
     pub commands: u64,
@@ -40,6 +45,27 @@ pub struct FunctionStats {
     pub written_bytes: u64,
     /// Those that only changed state, to what it was already.
     pub redundant: u64,
+    pub driver: Option<DriverTime>,
+}
+
+/// How long commands were with the driver.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct DriverTime {
+    /// Commands that were timed. Those in flight at the end are not.
+    pub commands: u64,
+    pub total_ns: u64,
+    pub mean_ns: u64,
+    pub max_ns: u64,
+    /// Of the time of all commands, from 0 to 1.
+    pub share: f64,
+}
+
+/// Least, middle and most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Spread {
+    pub min_ns: u64,
+    pub median_ns: u64,
+    pub max_ns: u64,
 }
 
 /// Commands of one frame of a process; the last entry of a process may be a frame that never ended.
@@ -51,6 +77,7 @@ pub struct FrameStats {
     pub commands: u64,
     pub draws: u64,
     pub uploaded_bytes: u64,
+    pub driver_ns: Option<u64>,
 }
 
 /// Commands of one thread.
@@ -62,6 +89,7 @@ pub struct ThreadStats {
     pub tid: u32,
     pub commands: u64,
     pub draws: u64,
+    pub driver_ns: Option<u64>,
 }
 
 /// Counts commands, one after the other in the order in which they took effect.
@@ -98,7 +126,9 @@ impl Counter {
         stats.read_back_bytes += written;
 
         let changed = self.follow(command);
+        note(&mut self.stats.driver, command.driver_ns);
         let function = self.function(command.name());
+        note(&mut function.driver, command.driver_ns);
         function.commands += 1;
         function.read_bytes += read;
         function.written_bytes += written;
@@ -112,16 +142,24 @@ impl Counter {
         in_frame.commands += 1;
         in_frame.draws += is_draw;
         in_frame.uploaded_bytes += uploaded;
+        add(&mut in_frame.driver_ns, command.driver_ns);
         let entry = self.threads.entry(thread);
         let of_thread = entry.or_insert(ThreadStats { thread, process, tid, ..Default::default() });
         of_thread.commands += 1;
         of_thread.draws += is_draw;
+        add(&mut of_thread.driver_ns, command.driver_ns);
     }
 
     pub fn finish(mut self) -> Stats {
         self.stats.functions = self.functions.into_values().collect();
         self.stats.frames = self.frames.into_values().collect();
         self.stats.threads = self.threads.into_values().collect();
+        let total_ns = self.stats.driver.map_or(0, |driver| driver.total_ns);
+        let functions = self.stats.functions.iter_mut().map(|function| &mut function.driver);
+        for driver in functions.chain([&mut self.stats.driver]).flatten() {
+            driver.settle(total_ns);
+        }
+        self.stats.driver_in_frames = Spread::over(&self.stats.frames);
         self.stats
     }
 
@@ -140,6 +178,39 @@ impl Counter {
             self.functions.insert(name.to_owned(), fresh);
         }
         self.functions.get_mut(name).expect("there is one by now")
+    }
+}
+
+impl DriverTime {
+    fn settle(&mut self, total_ns: u64) {
+        self.mean_ns = self.total_ns.checked_div(self.commands).unwrap_or(0);
+        if total_ns > 0 {
+            self.share = self.total_ns as f64 / total_ns as f64;
+        }
+    }
+}
+
+impl Spread {
+    fn over(frames: &[FrameStats]) -> Option<Self> {
+        let mut times: Vec<u64> = frames.iter().filter_map(|frame| frame.driver_ns).collect();
+        times.sort_unstable();
+        let median_ns = *times.get(times.len() / 2)?;
+        Some(Self { min_ns: *times.first()?, median_ns, max_ns: *times.last()? })
+    }
+}
+
+/// Takes a command's time into account, if it has one. A trace may claim what it likes of times.
+fn note(driver: &mut Option<DriverTime>, time_ns: Option<u64>) {
+    let Some(time_ns) = time_ns else { return };
+    let driver = driver.get_or_insert_default();
+    driver.commands += 1;
+    driver.total_ns = driver.total_ns.saturating_add(time_ns);
+    driver.max_ns = driver.max_ns.max(time_ns);
+}
+
+fn add(total_ns: &mut Option<u64>, time_ns: Option<u64>) {
+    if let Some(time_ns) = time_ns {
+        *total_ns = Some(total_ns.unwrap_or(0).saturating_add(time_ns));
     }
 }
 
@@ -248,6 +319,33 @@ mod tests {
         for name in ["glClear", "glCompileShader", "glDrawArrays", "glGenTextures", "glIsEnabled"] {
             assert!(!sets(name), "{name}");
         }
+    }
+
+    #[test]
+    fn times_are_summed_shared_out_and_never_overflow() {
+        let mut driver = None;
+        note(&mut driver, None);
+        assert_eq!(driver, None);
+        for time_ns in [10, 30, 2] {
+            note(&mut driver, Some(time_ns));
+        }
+        let mut driver = driver.unwrap_or_default();
+        driver.settle(84);
+        let expected =
+            DriverTime { commands: 3, total_ns: 42, mean_ns: 14, max_ns: 30, share: 0.5 };
+        assert_eq!(driver, expected);
+        let mut most = Some(driver);
+        note(&mut most, Some(u64::MAX));
+        assert_eq!(most.map(|most| most.total_ns), Some(u64::MAX));
+    }
+
+    #[test]
+    fn frames_spread_over_those_that_have_times() {
+        let frame = |driver_ns| FrameStats { driver_ns, ..FrameStats::default() };
+        let frames = [frame(Some(9)), frame(None), frame(Some(1)), frame(Some(4))];
+        let expected = Spread { min_ns: 1, median_ns: 4, max_ns: 9 };
+        assert_eq!(Spread::over(&frames), Some(expected));
+        assert_eq!(Spread::over(&[frame(None)]), None);
     }
 
     #[test]

@@ -42,7 +42,8 @@ enum Command {
     Dump(dump::Dump),
     /// Show what the program had set up behind a command of a trace
     State(state::State),
-    /// Count what a trace consists of: functions, frames, threads, memory, needless changes
+    /// Count what a trace consists of: functions, frames, threads, memory, needless changes, and the
+    /// driver's time where it was recorded with --timing
     Stats(stats::Stats),
     /// Compare two traces: where they begin to differ, and what occurs how often
     Diff(diff::Diff),

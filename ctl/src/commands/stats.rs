@@ -1,9 +1,12 @@
 //! `stats`: what a trace consists of, as a table or as one JSON object.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
 use clap::Args;
-use gapii_analysis::stats::{Counter, FrameStats, FunctionStats, Stats as TraceStats};
+use gapii_analysis::stats::{
+    Counter, DriverTime, FrameStats, FunctionStats, Spread, Stats as TraceStats,
+};
 use gapii_protocol::trace::Info;
 use indicatif::{DecimalBytes, HumanCount};
 
@@ -19,8 +22,20 @@ pub struct Stats {
     #[command(flatten)]
     trace: Trace,
 
+    /// What to list functions by [default: time where the trace has it, else count]
+    #[arg(long, value_enum, value_name = "BY", conflicts_with = "json")]
+    sort: Option<Sort>,
+
     #[command(flatten)]
     json: Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Sort {
+    /// How many commands of it there are
+    Count,
+    /// How long the driver took for all of them, as recorded with --timing
+    Time,
 }
 
 pub fn run(args: &Stats) -> Result<u8, Failure> {
@@ -36,21 +51,47 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     }
     progress.clear();
     let stats = counter.finish();
+    if args.sort == Some(Sort::Time) && stats.driver.is_none() {
+        return Err(Failure::usage(format!(
+            "{} has no times to sort by; record with --timing",
+            path.display()
+        )));
+    }
     match args.json.json {
         true => text::print_json(&stats)?,
-        false => text::print(|out| write!(out, "{}", describe(&stats)))?,
+        false => text::print(|out| write!(out, "{}", describe(&stats, args.sort)))?,
     }
     trace_file::judge_tail(path, commands.tail())?;
     Ok(0)
 }
 
-fn describe(stats: &TraceStats) -> String {
+fn describe(stats: &TraceStats, sort: Option<Sort>) -> String {
     let mut text = aligned(summary(stats).into_iter());
     text.push('\n');
+    let is_timed = stats.driver.is_some();
+    let sort = sort.unwrap_or(if is_timed { Sort::Time } else { Sort::Count });
     let mut functions: Vec<&FunctionStats> = stats.functions.iter().collect();
-    functions.sort_by_key(|function| Reverse(function.commands));
-    let head = ["FUNCTION", "COMMANDS", "READ", "WRITTEN", "REDUNDANT"].map(str::to_owned);
-    text + &aligned(std::iter::once(head).chain(functions.into_iter().map(function_row)))
+    functions.sort_by_key(|function| match (sort, function.driver) {
+        (Sort::Count, _) => Reverse((function.commands, 0)),
+        (Sort::Time, driver) => {
+            Reverse((driver.map_or(0, |driver| driver.total_ns), function.commands))
+        }
+    });
+    let functions = functions.into_iter();
+    text + &match is_timed {
+        true => aligned(std::iter::once(timed_head()).chain(functions.map(timed_function_row))),
+        false => aligned(std::iter::once(head()).chain(functions.map(function_row))),
+    }
+}
+
+fn head() -> [String; 5] {
+    ["FUNCTION", "COMMANDS", "READ", "WRITTEN", "REDUNDANT"].map(str::to_owned)
+}
+
+fn timed_head() -> [String; 9] {
+    let [function, commands, read, written, redundant] = head();
+    let [time, share, mean, max] = ["TIME", "SHARE", "MEAN", "MAX"].map(str::to_owned);
+    [function, commands, time, share, mean, max, read, written, redundant]
 }
 
 fn summary(stats: &TraceStats) -> Vec<[String; 2]> {
@@ -82,11 +123,32 @@ fn summary(stats: &TraceStats) -> Vec<[String; 2]> {
             ),
         ),
     ];
+    rows.extend(stats.driver.map(|driver| row("driver", driver_text(&driver, stats))));
     rows.extend(stats.threads.iter().map(|thread| {
         let commands = counted(thread.commands, "command");
-        row("thread", format!("{}: {commands}, {}", thread.tid, counted(thread.draws, "draw")))
+        let draws = counted(thread.draws, "draw");
+        let driver = thread.driver_ns.map(|ns| format!(", {} in the driver", time(ns)));
+        let driver = driver.unwrap_or_default();
+        row("thread", format!("{}: {commands}, {draws}{driver}", thread.tid))
     }));
     rows
+}
+
+fn driver_text(driver: &DriverTime, stats: &TraceStats) -> String {
+    let total = time(driver.total_ns);
+    let Some(Spread { min_ns, median_ns, max_ns }) = stats.driver_in_frames else { return total };
+    let [min, median, max] = [min_ns, median_ns, max_ns].map(time);
+    format!("{total}; a frame {min} to {max}, half of them up to {median}")
+}
+
+/// A time with its unit, in four digits at most.
+fn time(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} us", ns as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
+        _ => format!("{:.2} s", Duration::from_nanos(ns).as_secs_f64()),
+    }
 }
 
 fn counted_frames(frames: &[FrameStats]) -> String {
@@ -126,6 +188,17 @@ fn function_row(function: &FunctionStats) -> [String; 5] {
     ]
 }
 
+fn timed_function_row(function: &FunctionStats) -> [String; 9] {
+    let [name, commands, read, written, redundant] = function_row(function);
+    let [total, share, mean, max] = match function.driver {
+        Some(DriverTime { total_ns, mean_ns, max_ns, share, .. }) => {
+            [time(total_ns), format!("{:.1}%", share * 100.0), time(mean_ns), time(max_ns)]
+        }
+        None => ["-"; 4].map(str::to_owned),
+    };
+    [name, commands, total, share, mean, max, read, written, redundant]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,8 +214,38 @@ mod tests {
             functions: vec![function("glClear", 2), function("glFlush", 30)],
             ..TraceStats::default()
         };
-        let text = describe(&stats);
+        let text = describe(&stats, None);
         assert!(text.find("glFlush") < text.find("glClear"), "{text}");
+        assert!(!text.contains("driver") && !text.contains("TIME"), "{text}");
+    }
+
+    #[test]
+    fn functions_with_times_are_listed_by_them_unless_asked_otherwise() {
+        let timed = |total_ns| Some(DriverTime { commands: 1, total_ns, ..DriverTime::default() });
+        let function = |name: &str, commands, total_ns| FunctionStats {
+            name: name.to_owned(),
+            commands,
+            driver: timed(total_ns),
+            ..FunctionStats::default()
+        };
+        let stats = TraceStats {
+            driver: timed(5_000_000),
+            functions: vec![function("glUniform1i", 30, 999), function("glFinish", 2, 4_999_001)],
+            ..TraceStats::default()
+        };
+        for (sort, finish_first) in
+            [(None, true), (Some(Sort::Time), true), (Some(Sort::Count), false)]
+        {
+            let text = describe(&stats, sort);
+            assert_eq!(text.find("glFinish") < text.find("glUniform1i"), finish_first, "{text}");
+            assert!(text.contains("5.0 ms") && text.contains("999 ns"), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_have_units() {
+        let times = [0, 999, 1_000, 12_345, 1_000_000, 2_500_000_000].map(time);
+        assert_eq!(times, ["0 ns", "999 ns", "1.0 us", "12.3 us", "1.0 ms", "2.50 s"]);
     }
 
     #[test]
