@@ -1,4 +1,4 @@
-//! One program of cheap calls, run in four ways, and what a call costs in each.
+//! One program of cheap calls, run in five ways, and what a call costs in each.
 //!
 //! *Burst* is thread CPU time in runs of half a ring, with pauses in which the ring drains: the cost of
 //! recording alone. *Sustained* is wall time of many calls without a pause, nothing lost: the
@@ -28,17 +28,20 @@ pub enum Way {
     /// The shim is loaded and captures nothing.
     Idle,
     Captured,
+    /// Captured, and the driver's time measured.
+    Timed,
     Apitrace,
 }
 
 impl Way {
-    pub const ALL: [Way; 4] = [Way::Native, Way::Idle, Way::Captured, Way::Apitrace];
+    pub const ALL: [Way; 5] = [Way::Native, Way::Idle, Way::Captured, Way::Timed, Way::Apitrace];
 
     pub fn name(self) -> &'static str {
         match self {
             Way::Native => "native",
             Way::Idle => "idle",
             Way::Captured => "captured",
+            Way::Timed => "timed",
             Way::Apitrace => "apitrace",
         }
     }
@@ -61,6 +64,11 @@ impl Load {
     pub fn burst(threads: u64, runs: u64) -> Self {
         let calls_per_run = if threads == 1 { 96_000 } else { 70_000 };
         Self { threads, runs, calls_per_run, pause_ms: 50, warm_up_runs: 4 }
+    }
+
+    /// The same in half as many calls, for records that take twice the space.
+    pub fn halved(self) -> Self {
+        Self { calls_per_run: self.calls_per_run / 2, ..self }
     }
 
     /// `calls` in all, without a pause.
@@ -101,7 +109,7 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
     let sample = parse(&finished, load);
     match way {
         Way::Native | Way::Idle => sample,
-        Way::Captured => with_trace(sample, &Trace::new(trace)),
+        Way::Captured | Way::Timed => with_trace(sample, &Trace::new(trace)),
         Way::Apitrace => {
             let bytes = trace.metadata().expect("apitrace wrote its trace").len();
             Sample { bytes_per_call: bytes as f64 / total_calls(load), ..sample }
@@ -120,6 +128,7 @@ pub fn run_as(way: Way, session: &Session, trace: &Path, mut process: Command) -
             run(&mut command)
         }
         Way::Captured => run(&mut session.run_command(&[], trace, &process)),
+        Way::Timed => run(&mut session.run_command(&["--timing"], trace, &process)),
         Way::Apitrace => crate::apitrace::record(&process, trace),
     }
 }

@@ -39,9 +39,10 @@ pub const CALLED: &[&str] = &[
     "glUniform4f",
 ];
 
-/// Kills a program after a random number of calls, and checks what is left of it.
+/// Kills a program after a random number of calls, and checks what is left of it. `options` are those
+/// of `gapii-ctl run`.
 #[track_caller]
-pub fn kill_once(random: &mut Random) {
+pub fn kill_once(random: &mut Random, options: &[&str]) {
     let session = Session::new();
     let page = session.path("page");
     let trace = Trace::new(session.path("killed.gapii"));
@@ -51,7 +52,7 @@ pub fn kill_once(random: &mut Random) {
     let page = Page::new(&page);
     // Now and then while it is still setting up.
     let moment = if random.below(10) == 0 { random.below(60) } else { random.below(300_000) };
-    let run = Running::start(&mut session.run_command(&[], &trace.path, &process));
+    let run = Running::start(&mut session.run_command(options, &trace.path, &process));
     let pid = crate::wait::until("the program's calls", LIMIT, || {
         page.pid().filter(|_| page.calls() >= moment)
     });

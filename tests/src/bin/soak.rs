@@ -78,7 +78,7 @@ fn orders(options: &Options) {
 
 fn kills(options: &Options) {
     let mut random = Random::seeded("kill");
-    (0..options.kills).for_each(|_| kill_once(&mut random));
+    (0..options.kills).for_each(|_| kill_once(&mut random, &[]));
 }
 
 fn damage(options: &Options) {

@@ -1,0 +1,170 @@
+//! `--timing`: how long the driver takes for each command.
+
+use std::process::Command as Process;
+
+use gapii_tests::gapii::{Recording, Session, Trace, append};
+use gapii_tests::kill::kill_once;
+use gapii_tests::loading::offscreen;
+use gapii_tests::process::{LIMIT, Running};
+use gapii_tests::programs::{app, program};
+use gapii_tests::random::Random;
+use gapii_tests::{fake_driver, process, replays};
+use serde_json::Value;
+
+/// Each of two threads makes so many rounds; every 16th ends in glFinish and a swap.
+const ROUNDS: u64 = 320;
+
+/// Records `draw_forever` on the fake driver, which is in glFinish for a while.
+fn record(options: &[&str]) -> (Session, Recording) {
+    let session = Session::new();
+    let mut process = Process::new(program("draw_forever"));
+    process.args(["2", &ROUNDS.to_string()]).env("FAKE_DRIVER_FINISH", "1000000");
+    fake_driver::use_in(&mut process, None);
+    let recording = session.record(options, &process);
+    recording.run.clone().ok();
+    (session, recording)
+}
+
+fn stats(trace: &Trace) -> Value {
+    let stats = trace.ask("stats", &["--json"]).ok();
+    serde_json::from_str(&stats.stdout).unwrap_or_else(|error| panic!("{error}: {stats}"))
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn function<'a>(stats: &'a Value, name: &str) -> &'a Value {
+    let functions = stats["functions"].as_array().expect("functions");
+    functions.iter().find(|entry| entry["name"] == name).expect(name)
+}
+
+fn lines(trace: &Trace) -> Vec<Value> {
+    let dump = trace.ask("dump", &["--json"]).ok();
+    dump.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
+    let (_session, recording) = record(&["--timing"]);
+    let trace = &recording.trace;
+    trace.is_whole("exit");
+    let info = trace.info();
+    assert_eq!((&info["format_version"], &info["frames"]), (&3.into(), &(2 * ROUNDS / 16).into()));
+    let times: Vec<u64> = lines(trace).iter().map(|line| number(&line["driver_ns"])).collect();
+    let stats = stats(trace);
+    let driver = &stats["driver"];
+    assert_eq!(number(&driver["commands"]), times.len() as u64);
+    assert_eq!(number(&driver["total_ns"]), times.iter().sum::<u64>());
+    assert_eq!(number(&driver["max_ns"]), *times.iter().max().expect("commands"));
+    for list in ["frames", "threads"] {
+        let entries = stats[list].as_array().expect(list);
+        let sum: u64 = entries.iter().map(|entry| number(&entry["driver_ns"])).sum();
+        assert_eq!(sum, number(&driver["total_ns"]), "{list}");
+    }
+    let spread = &stats["driver_in_frames"];
+    assert!(number(&spread["min_ns"]) <= number(&spread["median_ns"]), "{spread}");
+    assert!(number(&spread["median_ns"]) <= number(&spread["max_ns"]), "{spread}");
+}
+
+#[test]
+fn slow_commands_have_longer_times_and_are_listed_first() {
+    let (_session, recording) = record(&["--timing"]);
+    let stats = stats(&recording.trace);
+    let mean = |name| number(&function(&stats, name)["driver"]["mean_ns"]);
+    let [finish, uniform, draw] = ["glFinish", "glUniform4f", "glDrawArrays"].map(mean);
+    assert!(finish > 10 * uniform && finish > 10 * draw, "{finish} {uniform} {draw}");
+    let share = function(&stats, "glFinish")["driver"]["share"].as_f64();
+    assert!(share.is_some_and(|share| share > 0.5 && share <= 1.0), "{share:?}");
+    let first_function = |options: &[&str]| {
+        let table = recording.trace.ask("stats", options).ok().stdout;
+        let head = table.lines().position(|line| line.starts_with("FUNCTION")).expect("a head");
+        assert!(table.contains("TIME") && table.contains("driver"), "{table}");
+        let row = table.lines().nth(head + 1).expect("a row");
+        row.split_whitespace().next().expect("a name").to_owned()
+    };
+    assert_eq!(first_function(&[]), "glFinish");
+    assert_eq!(first_function(&["--sort", "time"]), "glFinish");
+    assert_ne!(first_function(&["--sort", "count"]), "glFinish");
+}
+
+#[test]
+fn untimed_capture_has_no_times_and_says_so() {
+    let (_session, recording) = record(&[]);
+    let trace = &recording.trace;
+    trace.is_whole("exit");
+    assert_eq!(trace.info()["format_version"], 2);
+    assert!(lines(trace).iter().all(|line| line.get("driver_ns").is_none()));
+    let stats = stats(trace);
+    assert!(stats["driver"].is_null() && stats["driver_in_frames"].is_null(), "{stats}");
+    assert!(function(&stats, "glFinish")["driver"].is_null());
+    let table = trace.ask("stats", &[]).ok().stdout;
+    assert!(!table.contains("TIME") && !table.contains("driver"), "{table}");
+    let refused = trace.ask("stats", &["--sort", "time"]).exited_with(2);
+    assert!(refused.stderr.contains("--timing"), "{refused}");
+}
+
+#[test]
+fn trace_with_times_is_played_compared_and_exported_like_one_without() {
+    let session = Session::new();
+    let untimed = session.record(&[], &offscreen(&app("client_arrays"), [""; 0]));
+    let timed = session.record(&["--timing"], &offscreen(&app("client_arrays"), [""; 0]));
+    for recording in [&untimed, &timed] {
+        recording.run.clone().ok();
+        recording.trace.is_whole("exit");
+    }
+    let mut diff = session.ctl(["diff", "--json"]);
+    process::run(diff.args([&untimed.trace.path, &timed.trace.path])).ok();
+    let report =
+        replays::verified(&session, &timed.trace, &[]).unwrap_or_else(|why| panic!("{why}"));
+    assert_ne!(report["verified"]["compared"], 0, "{report:#}");
+    let exported = [(&untimed, "a.trace"), (&timed, "b.trace")].map(|(recording, name)| {
+        let path = session.path(name);
+        let mut export = session.ctl(["export"]);
+        let options = ["--format", "apitrace", "-o"];
+        process::run(export.arg(&recording.trace.path).args(options).arg(&path)).ok();
+        path.metadata().expect("the export is there").len()
+    });
+    assert!(exported[0].abs_diff(exported[1]) < exported[0] / 10, "{exported:?}");
+    let slowest = stats(&timed.trace);
+    let mean = |name| number(&function(&slowest, name)["driver"]["mean_ns"]);
+    assert!(mean("glReadPixels") > mean("glEnableVertexAttribArray"), "{slowest:#}");
+}
+
+#[test]
+fn program_killed_in_a_timed_capture_leaves_a_whole_trace() {
+    let mut random = Random::seeded("timed kill");
+    for _ in 0..8 {
+        kill_once(&mut random, &["--timing"]);
+    }
+}
+
+#[test]
+fn program_is_timed_in_one_capture_and_not_in_the_next() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let mut process = Process::new(program("draw_forever"));
+    process.arg("2");
+    fake_driver::use_in(&mut process, None);
+    let mut command = session.ctl(["run", "--idle"]);
+    append(&mut command, &process);
+    let running = Running::start(&mut command);
+    session.app_in_mode("idle");
+    for (options, version) in [(["--timing"].as_slice(), 3), (&[], 2), (&["--timing"], 3)] {
+        let trace = Trace::new(session.path("attached.gapii"));
+        let mut start = session.ctl(["start", "--frames", "5"]);
+        process::run(start.args(options).arg("-o").arg(&trace.path)).ok();
+        trace.is_whole("frames");
+        assert_eq!(trace.info()["format_version"], version);
+        let timed = lines(&trace).iter().filter(|line| line.get("driver_ns").is_some()).count();
+        let commands = lines(&trace).len();
+        // Those in flight at the end have no leave record.
+        assert!(
+            if version == 3 { timed + 2 >= commands } else { timed == 0 },
+            "{timed} of {commands}"
+        );
+        session.app_in_mode("idle");
+    }
+    running.signal(rustix::process::Signal::TERM);
+    running.finish(LIMIT);
+}
