@@ -1,7 +1,8 @@
-//! Vertex arrays in the program's memory: set anew before each draw, to where the memory is now.
+//! Vertex arrays in the program's memory: they are where `Memory` has what a draw reads of them.
 //!
-//! How an array is read (size, type, stride) is what the driver says of it; only where it is comes
-//! from the trace. Until a draw, such an array is in the void.
+//! One whose vertices are further apart than replay takes is in the void. In a context that was given
+//! such a one all are set anew before each draw: how an array is read (size, type, stride) is what
+//! the driver says of it; only where it is comes from the trace.
 
 use std::ffi::c_void;
 
@@ -49,7 +50,7 @@ type AttribIPointer = unsafe extern "C" fn(u32, i32, u32, i32, *const c_void);
 type SizedPointer = unsafe extern "C" fn(i32, u32, i32, *const c_void);
 type UnsizedPointer = unsafe extern "C" fn(u32, i32, *const c_void);
 
-/// The pointer of a command that sets an array: an offset while a buffer is bound, else the void.
+/// The pointer of a command that sets an array: an offset while a buffer is bound.
 pub fn array_pointer<T>(
     call: &mut Call<'_, '_>,
     pointer: usize,
@@ -65,21 +66,20 @@ pub fn array_pointer<T>(
     if !(0..=STRIDE_MAX).contains(&call.i32(stride)) {
         // Whether that is what the driver has then is its affair, and looked at before draws.
         call.parts.wide_arrays.insert(call.scopes.context);
+        return Ok(call.parts.memory.void().cast());
     }
-    Ok(call.parts.memory.void().cast())
+    Ok(call.parts.memory.home(address).cast())
 }
 
-/// Sets the client arrays of the draw that is about to be played.
+/// Sets the client arrays of the draw that is about to be played, where some have to be.
 pub fn set_client_arrays(call: &mut Call<'_, '_>) -> Outcome {
+    if !call.parts.wide_arrays.contains(&call.scopes.context) {
+        return Ok(());
+    }
     let thread = call.parts.follower.thread(call.command.thread);
     let Some(context) = thread.and_then(|thread| thread.context.as_deref()) else { return Ok(()) };
     let arrays = context.arrays();
-    let is_wide = call.parts.wide_arrays.contains(&call.scopes.context);
-    if arrays.client == 0 && !is_wide {
-        return Ok(());
-    }
-    let slots = (0..SLOTS).filter(|slot| is_wide || arrays.client >> slot & 1 != 0);
-    let places: Vec<(u32, Option<u64>)> = slots
+    let places: Vec<(u32, Option<u64>)> = (0..SLOTS)
         .map(|slot| {
             let is_client = arrays.client >> slot & 1 != 0;
             let binding = arrays.binding_of(slot as usize).filter(|_| is_client);
@@ -127,9 +127,9 @@ fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcom
     let is_es3 = facts.version >= (3, 0);
     let driver = &call.parts.driver;
     // SAFETY: the type of glGetVertexAttribiv.
-    let get = unsafe { driver.get::<GetAttrib>(GET_ATTRIB) }?;
+    let get = unsafe { driver.own::<GetAttrib>(GET_ATTRIB) }?;
     // SAFETY: the type of glGetVertexAttribPointerv.
-    let get_pointer = unsafe { driver.get::<GetAttribPointer>(GET_ATTRIB_POINTER) }?;
+    let get_pointer = unsafe { driver.own::<GetAttribPointer>(GET_ATTRIB_POINTER) }?;
     // SAFETY: the type of glVertexAttribPointer.
     let set = unsafe { driver.get::<AttribPointer>(ATTRIB_POINTER) }?;
     let number = |slot: u32, name: u32| {

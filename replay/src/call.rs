@@ -232,7 +232,7 @@ impl<'p, 'c> Call<'p, 'c> {
         }
     }
 
-    /// A function of the driver.
+    /// A function of the driver, for what the command says.
     ///
     /// # Safety
     ///
@@ -240,6 +240,16 @@ impl<'p, 'c> Call<'p, 'c> {
     pub unsafe fn driver<F: Copy>(&self, function: u16) -> Result<F, Skip> {
         // SAFETY: the caller's duty.
         unsafe { self.parts.driver.get(function) }
+    }
+
+    /// A function of the driver, for what the player needs to know or do besides.
+    ///
+    /// # Safety
+    ///
+    /// As [`crate::Driver::get`].
+    pub unsafe fn own_driver<F: Copy>(&self, function: u16) -> Result<F, Skip> {
+        // SAFETY: the caller's duty.
+        unsafe { self.parts.driver.own(function) }
     }
 
     /// The driver has returned: what is compared with the recording afterwards.

@@ -1,10 +1,15 @@
 //! The driver's functions, by number.
 //!
-//! Of what a program of this machine gets for libEGL and libGLESv2: where a replay is itself
-//! recorded, that is the interceptor. Who takes a function says its type; see [`Driver::get`].
+//! Commands of the trace go to what a program of this machine gets for libEGL and libGLESv2. Where a
+//! replay is itself recorded, that is the interceptor; what the player asks and sets for itself goes
+//! past it, to the driver below. Who takes a function says its type; see [`Driver::get`].
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_void};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use gapii_protocol::generated::functions::FUNCTIONS;
 
@@ -17,8 +22,13 @@ use crate::call::Skip;
 /// Each function that is found has the signature that Khronos gives its name, may be called from
 /// any thread, and stays for as long as the process does.
 pub unsafe trait Loader {
-    /// The function of that name, if there is one.
+    /// The driver's function of that name, if there is one.
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>>;
+
+    /// What stands before the driver and hears what programs call.
+    fn interceptor(&self) -> Option<Interceptor> {
+        None
+    }
 }
 
 /// Number of a function: its id among the built-in descriptions. For use in constants, where a name
@@ -50,6 +60,13 @@ const fn compare(a: &[u8], b: &[u8]) -> i32 {
 /// The functions that a driver has.
 pub struct Driver {
     functions: Box<[Option<Address>]>,
+    intercepted: Option<Intercepted>,
+}
+
+/// The interceptor's entry points, as far as they were needed; null until then.
+struct Intercepted {
+    interceptor: Interceptor,
+    entries: Box<[AtomicPtr<c_void>]>,
 }
 
 /// Where a function is.
@@ -66,7 +83,12 @@ impl Driver {
     /// All described functions that `loader` finds.
     pub fn load(loader: &dyn Loader) -> Self {
         let find = |name: &str| loader.find(&CString::new(name).ok()?).map(Address);
-        Self { functions: FUNCTIONS.iter().map(|function| find(function.name)).collect() }
+        let intercepted = loader.interceptor().map(|interceptor| Intercepted {
+            interceptor,
+            entries: FUNCTIONS.iter().map(|_| AtomicPtr::default()).collect(),
+        });
+        let functions = FUNCTIONS.iter().map(|function| find(function.name)).collect();
+        Self { functions, intercepted }
     }
 
     /// Whether there is the function of that number.
@@ -74,29 +96,87 @@ impl Driver {
         self.functions.get(usize::from(function)).is_some_and(Option::is_some)
     }
 
-    /// The function of that number.
+    /// The function of that number, for commands of the trace: an interceptor hears of the call.
     ///
     /// # Safety
     ///
     /// `F` is the type of that function: an `unsafe extern "C" fn` with its signature.
     pub unsafe fn get<F: Copy>(&self, function: u16) -> Result<F, Skip> {
         const { assert!(size_of::<F>() == size_of::<Address>()) };
-        let found = self.functions.get(usize::from(function)).copied().flatten();
-        let Some(Address(address)) = found else {
-            let name = FUNCTIONS.get(usize::from(function)).map_or("", |known| known.name);
-            return Err(Skip::from(format!("the driver has no {name}")));
+        let address = match &self.intercepted {
+            None => self.address(function)?,
+            Some(intercepted) => {
+                let below = self.address(function)?;
+                intercepted.entry(function).unwrap_or(below)
+            }
         };
         // SAFETY: the caller's duty: `F` is a function pointer, and of the type of this function.
         Ok(unsafe { std::mem::transmute_copy(&address) })
+    }
+
+    /// The same for the player's own needs: nobody hears of it but the driver.
+    ///
+    /// # Safety
+    ///
+    /// As [`Self::get`].
+    pub unsafe fn own<F: Copy>(&self, function: u16) -> Result<F, Skip> {
+        const { assert!(size_of::<F>() == size_of::<Address>()) };
+        let address = self.address(function)?;
+        // SAFETY: the caller's duty, as above.
+        Ok(unsafe { std::mem::transmute_copy(&address) })
+    }
+
+    /// What eglGetProcAddress gave a program that is played: the entry point of that name from now on.
+    pub(crate) fn gave(&self, name: &[u8], entry: *mut c_void) {
+        let found = FUNCTIONS.binary_search_by_key(&name, |known| known.name.as_bytes()).ok();
+        if let (Some(function), Some(intercepted)) = (found, &self.intercepted)
+            && self.functions[function].is_some()
+        {
+            // Relaxed: an address of code that is there already.
+            intercepted.entries[function].store(entry, Ordering::Relaxed);
+        }
+    }
+
+    fn address(&self, function: u16) -> Result<Address, Skip> {
+        let found = self.functions.get(usize::from(function)).copied().flatten();
+        found.ok_or_else(|| {
+            let name = FUNCTIONS.get(usize::from(function)).map_or("", |known| known.name);
+            Skip::from(format!("the driver has no {name}"))
+        })
+    }
+}
+
+impl Intercepted {
+    fn entry(&self, function: u16) -> Option<Address> {
+        let entry = self.entries.get(usize::from(function))?;
+        // Relaxed: an address of code that is there already.
+        if let Some(known) = NonNull::new(entry.load(Ordering::Relaxed)) {
+            return Some(Address(known));
+        }
+        let name = CString::new(FUNCTIONS.get(usize::from(function))?.name).ok()?;
+        let found = self.interceptor.find(&name)?;
+        entry.store(found.as_ptr(), Ordering::Relaxed);
+        Some(Address(found))
     }
 }
 
 /// The libraries of this system.
 pub struct SystemLoader {
+    driver: Libraries,
+    interceptor: Option<Interceptor>,
+}
+
+/// A libEGL and a libGLESv2.
+#[derive(Clone, Copy)]
+struct Libraries {
     egl: Library,
     gles: Option<Library>,
     get_proc_address: GetProcAddress,
 }
+
+/// What programs get in the place of the driver, while they are recorded.
+#[derive(Clone, Copy)]
+pub struct Interceptor(Libraries);
 
 type GetProcAddress = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
@@ -109,25 +189,35 @@ pub enum LoadError {
     NotEgl { name: &'static str },
 }
 
-const EGL: &CStr = c"libEGL.so.1";
-const GLES: &CStr = c"libGLESv2.so.2";
+const EGL: &str = "libEGL.so.1";
+const GLES: &str = "libGLESv2.so.2";
 
 impl SystemLoader {
     /// Opens them. They stay open: drivers do not like to be unloaded.
     pub fn open() -> Result<Self, LoadError> {
-        let name = "libEGL.so.1";
-        let egl = Library::open(EGL).map_err(|why| LoadError::Open { name, why })?;
-        let found = egl.find(c"eglGetProcAddress").ok_or(LoadError::NotEgl { name })?;
-        // SAFETY: eglGetProcAddress of EGL 1.5 has this signature.
-        let get_proc_address =
-            unsafe { std::mem::transmute::<NonNull<c_void>, GetProcAddress>(found) };
-        Ok(Self { egl, gles: Library::open(GLES).ok(), get_proc_address })
+        let given = |name: &str| Library::open(&CString::new(name).unwrap_or_default());
+        let shown = Libraries::open(given)?;
+        if !shown.egl.is_interceptor() {
+            return Ok(Self { driver: shown, interceptor: None });
+        }
+        let below = Libraries::open(|name| {
+            let opened = gapii_loader::find(name).iter().find_map(|path| Library::at(path));
+            opened.ok_or_else(|| "there is none below the interceptor".to_owned())
+        })?;
+        Ok(Self { driver: below, interceptor: Some(Interceptor(shown)) })
     }
 }
 
-// SAFETY: both sources give the functions of EGL and OpenGL ES under their names, which are called
-// from any thread; the libraries are never closed.
-unsafe impl Loader for SystemLoader {
+impl Libraries {
+    fn open(open: impl Fn(&str) -> Result<Library, String>) -> Result<Self, LoadError> {
+        let egl = open(EGL).map_err(|why| LoadError::Open { name: EGL, why })?;
+        let found = egl.find(c"eglGetProcAddress").ok_or(LoadError::NotEgl { name: EGL })?;
+        // SAFETY: eglGetProcAddress of EGL 1.5 has this signature.
+        let get_proc_address =
+            unsafe { std::mem::transmute::<NonNull<c_void>, GetProcAddress>(found) };
+        Ok(Self { egl, gles: open(GLES).ok(), get_proc_address })
+    }
+
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         let library = match name.to_bytes().starts_with(b"egl") {
             true => Some(&self.egl),
@@ -140,15 +230,66 @@ unsafe impl Loader for SystemLoader {
     }
 }
 
+impl Interceptor {
+    fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        self.0.find(name)
+    }
+}
+
+// SAFETY: both sources give the functions of EGL and OpenGL ES under their names, which are called
+// from any thread; the libraries are never closed.
+unsafe impl Loader for SystemLoader {
+    fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        self.driver.find(name)
+    }
+
+    fn interceptor(&self) -> Option<Interceptor> {
+        self.interceptor
+    }
+}
+
 /// A library that is never closed.
+#[derive(Clone, Copy)]
 struct Library(NonNull<c_void>);
 
+// SAFETY: a handle of the loader's, which any thread may look up names with.
+unsafe impl Send for Library {}
+// SAFETY: as above.
+unsafe impl Sync for Library {}
+
 impl Library {
+    /// What a program gets that asks for this name.
     fn open(name: &CStr) -> Result<Self, String> {
         // SAFETY: the name ends with zero; what the library does when it is loaded is what every
         // program that uses it has done.
         let opened = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         NonNull::new(opened).map(Self).ok_or_else(last_error)
+    }
+
+    /// The library in this file, whatever programs get for its name: nobody stands in for `dlmopen`.
+    fn at(path: &Path) -> Option<Self> {
+        let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+        let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
+        // SAFETY: as in `open`.
+        NonNull::new(unsafe { libc::dlmopen(libc::LM_ID_BASE, path.as_ptr(), flags) }).map(Self)
+    }
+
+    /// Whether what it gives for a name of EGL is in the file of the interceptor.
+    fn is_interceptor(&self) -> bool {
+        let Some(found) = self.find(c"eglGetProcAddress") else { return false };
+        let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+        // SAFETY: `info` is writable; any address may be asked about.
+        if unsafe { libc::dladdr(found.as_ptr(), info.as_mut_ptr()) } == 0 {
+            return false;
+        }
+        // SAFETY: dladdr filled it.
+        let file = unsafe { info.assume_init() }.dli_fname;
+        if file.is_null() {
+            return false;
+        }
+        // SAFETY: the loader keeps the name as long as the library, which is never closed.
+        let file = unsafe { CStr::from_ptr(file) };
+        gapii_loader::is_gapii_file(Path::new(OsStr::from_bytes(file.to_bytes())))
     }
 
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {

@@ -24,7 +24,7 @@ pub mod threads;
 pub mod verify;
 
 pub use call::{Call, Entry, Outcome, Play, Skip};
-pub use driver::{Driver, Loader, SystemLoader};
+pub use driver::{Driver, Interceptor, Loader, SystemLoader};
 pub use limits::Limits;
 pub use names::{Kind, Names, Scopes};
 pub use player::{Events, FrameEnd, Options, Parts, Quiet, ReplayError, replay};

@@ -143,9 +143,9 @@ fn ask(parts: &mut Parts, scopes: Scopes, buffer: u32) -> Option<Mapped> {
     }
     let driver = &parts.driver;
     // SAFETY: the type of glIsBuffer.
-    let is_buffer = unsafe { driver.get::<unsafe extern "C" fn(u32) -> u8>(IS_BUFFER) }.ok()?;
+    let is_buffer = unsafe { driver.own::<unsafe extern "C" fn(u32) -> u8>(IS_BUFFER) }.ok()?;
     // SAFETY: the type of glBindBuffer.
-    let bind = unsafe { driver.get::<unsafe extern "C" fn(u32, u32)>(BIND_BUFFER) }.ok()?;
+    let bind = unsafe { driver.own::<unsafe extern "C" fn(u32, u32)>(BIND_BUFFER) }.ok()?;
     // SAFETY: a context of OpenGL ES is current; any number may be asked about.
     if unsafe { is_buffer(buffer) } == 0 {
         return None;
@@ -165,10 +165,10 @@ fn ask(parts: &mut Parts, scopes: Scopes, buffer: u32) -> Option<Mapped> {
 
 fn ask_target(driver: &Driver, is_es3: bool, target: u32) -> Option<Mapped> {
     // SAFETY: the type of glGetBufferParameteriv.
-    let get = unsafe { driver.get::<GetParameter>(GET_BUFFER_PARAMETER) }.ok()?;
+    let get = unsafe { driver.own::<GetParameter>(GET_BUFFER_PARAMETER) }.ok()?;
     let get_pointer = if is_es3 { GET_BUFFER_POINTER } else { GET_BUFFER_POINTER_OES };
     // SAFETY: the type of both functions.
-    let get_pointer = unsafe { driver.get::<GetPointer>(get_pointer) }.ok()?;
+    let get_pointer = unsafe { driver.own::<GetPointer>(get_pointer) }.ok()?;
     let number = |name: u32| {
         let mut value = 0;
         // SAFETY: a buffer is bound to the target, the name is one of this version, and what it

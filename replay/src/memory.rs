@@ -1,16 +1,23 @@
 //! Memory that the driver reads: what commands of the trace read, and nothing besides.
 //!
 //! ```text
-//! +--------------------------+--------------------+--------------------------+-------+
-//! | void, read-only zeros    | arena, read-write  | void, read-only zeros    | guard |
-//! +--------------------------+--------------------+--------------------------+-------+
+//! +-----------------+--------------------------+-------------------+-----------------+-------+
+//! | void, read-only | window: the program's    | arena, read-write | void, read-only | guard |
+//! | zeros           | memory, folded           |                   | zeros           |       |
+//! +-----------------+--------------------------+-------------------+-----------------+-------+
 //! ```
 //!
-//! Observations of one command that lay near each other keep their distances in the arena, so that
-//! one translation holds for every pointer into them. A pointer to what was not observed leads into
-//! the void. So does reading on behind the arena's end or before its start: the void is so large that
-//! no index of 32 bits gets past it, at the strides that `arrays` admits. None of it takes memory.
+//! What a command read is in the window at its address in the program, less the upper bits. So an
+//! address is always in the same place, distances stay, and a vertex array may be set long before a
+//! draw reads it. Of the window only pieces can be written, which are made so when they are needed; where
+//! nothing was observed it is zeros, or what an earlier command read there. Two addresses
+//! that are one place are no command's: it is skipped. In the arena are pieces of the player's own.
+//!
+//! A pointer to what was not observed leads into the void. So does reading on behind the window or
+//! before it: the void is so large that no index of 32 bits gets past it, at the strides that `arrays`
+//! admits. None of it takes memory.
 
+use std::collections::HashSet;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -20,18 +27,23 @@ use crate::call::Skip;
 
 /// Addresses that are no further apart belong to one cluster.
 const NEAR: u64 = 16 << 20;
-/// Readable before the arena, and behind it: an index, signed or not, times the largest stride, and
+/// Addresses that are apart by a multiple of this are one place. The program, its heap and its
+/// libraries are told apart by bits below.
+const WINDOW_BYTES: usize = 8 << 40;
+/// Readable before the window, and behind it: an index, signed or not, times the largest stride, and
 /// as much again for a base vertex.
 const VOID_BEFORE: usize = 16 << 40;
 const VOID_BEHIND: usize = 32 << 40;
-/// Where a process may not reserve so much.
-const VOID_LEAST: usize = 4 << 30;
+/// All three where a process may not reserve so much.
+const LEAST: usize = 4 << 30;
 /// How far before observed memory a pointer may be that belongs to it.
 const REACH: u64 = 1 << 40;
 const GUARD_BYTES: usize = 1 << 20;
-/// Where what was observed begins, counted from a multiple of this: as it was in the program.
-const ALIGNMENT: u64 = 4096;
-/// Pages that are given back after a command that used more.
+/// Of the window is made writable at a time.
+const GRANULE_BYTES: usize = 256 << 10;
+/// Granules that stay when a command is over.
+const KEPT_GRANULES: usize = 1024;
+/// Bytes of the arena that do.
 const KEPT_BYTES: usize = 64 << 20;
 
 /// A mapping that is given back when it is dropped.
@@ -94,48 +106,65 @@ impl Drop for Region {
 /// What commands read.
 pub struct Memory {
     region: Region,
-    /// Of the arena in the region.
+    /// Of the window in the region.
     start: usize,
+    /// A power of two.
+    window_bytes: usize,
     /// Of what can be read of the region.
     readable: usize,
     arena_bytes: usize,
+    /// Of the arena.
     used: usize,
     clusters: Vec<Cluster>,
     pieces: Vec<(u64, u64)>,
+    /// Parts of the window that can be written.
+    writable: HashSet<usize>,
+    /// How many of them a command may have.
+    most_granules: usize,
 }
 
-/// Observed memory that lay together: addresses of the program and where they are now.
+/// Observed memory that lay together: addresses of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Cluster {
     first: u64,
     end: u64,
-    /// Of `first`, in the arena.
-    at: usize,
 }
 
 impl Memory {
-    /// An arena of so many bytes.
+    /// An arena of so many bytes; a command may read as many of the window.
     pub fn new(arena_bytes: usize) -> std::io::Result<Self> {
-        let most = Region::new(VOID_BEFORE, arena_bytes, VOID_BEHIND);
-        let (region, start, behind) = match most {
-            Ok(region) => (region, VOID_BEFORE, VOID_BEHIND),
-            Err(_) => (Region::new(VOID_LEAST, arena_bytes, VOID_LEAST)?, VOID_LEAST, VOID_LEAST),
+        let new = |before, window_bytes, behind| {
+            let region = Region::new(before, 0, window_bytes + arena_bytes + behind)?;
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            region.protect(before + window_bytes, arena_bytes, access)?;
+            Ok(Self {
+                region,
+                start: before,
+                window_bytes,
+                readable: before + window_bytes + arena_bytes + behind,
+                arena_bytes,
+                used: 0,
+                clusters: Vec::new(),
+                pieces: Vec::new(),
+                writable: HashSet::new(),
+                most_granules: arena_bytes.div_ceil(GRANULE_BYTES) + 2,
+            })
         };
-        Ok(Self {
-            region,
-            start,
-            readable: start + arena_bytes + behind,
-            arena_bytes,
-            used: 0,
-            clusters: Vec::new(),
-            pieces: Vec::new(),
-        })
+        new(VOID_BEFORE, WINDOW_BYTES, VOID_BEHIND).or_else(|_| new(LEAST, LEAST, LEAST))
     }
 
     /// Forgets what the command before read.
     pub(crate) fn reset(&mut self) {
         if self.used > KEPT_BYTES {
-            self.region.release(self.start, self.used);
+            self.region.release(self.arena(), self.used);
+        }
+        if self.writable.len() > KEPT_GRANULES {
+            for granule in std::mem::take(&mut self.writable) {
+                let at = self.start + granule * GRANULE_BYTES;
+                self.region.release(at, GRANULE_BYTES);
+                // Where this fails it stays writable, which nobody minds.
+                let _ = self.region.protect(at, GRANULE_BYTES, libc::PROT_READ);
+            }
         }
         self.used = 0;
         self.clusters.clear();
@@ -152,26 +181,13 @@ impl Memory {
             };
             self.pieces.push((*address, end));
         }
+        self.make_writable()?;
         self.pieces.sort_unstable();
-        for at in 0..self.pieces.len() {
-            let (first, end) = self.pieces[at];
+        for (first, end) in self.pieces.iter().copied() {
             match self.clusters.last_mut() {
                 Some(last) if first.saturating_sub(last.end) < NEAR => last.end = last.end.max(end),
-                _ => self.clusters.push(Cluster { first, end, at: 0 }),
+                _ => self.clusters.push(Cluster { first, end }),
             }
-        }
-        for at in 0..self.clusters.len() {
-            let Cluster { first, end, .. } = self.clusters[at];
-            let start =
-                self.used.next_multiple_of(ALIGNMENT as usize) + (first % ALIGNMENT) as usize;
-            let len = usize::try_from(end - first).ok();
-            let next = len.and_then(|len| start.checked_add(len));
-            let Some(next) = next.filter(|next| *next <= self.arena_bytes) else {
-                self.clusters.truncate(at);
-                return Err(Skip::from("it reads more memory than replay takes"));
-            };
-            self.clusters[at].at = start;
-            self.used = next;
         }
         for (address, bytes) in pieces {
             self.put(address + bytes.len() as u64, &[0]);
@@ -182,23 +198,66 @@ impl Memory {
         Ok(())
     }
 
-    fn put(&mut self, address: u64, bytes: &[u8]) {
-        let Some(at) = self.offset(address) else { return };
-        if at < self.start || at + bytes.len() > self.start + self.arena_bytes {
-            return;
+    /// Has all of the pieces be places of their own that can be written.
+    fn make_writable(&mut self) -> Result<(), Skip> {
+        let fold = |address: u64| (address as usize) & (self.window_bytes - 1);
+        self.pieces.sort_unstable_by_key(|(first, _)| fold(*first));
+        // Of the piece that reaches furthest: where it ends in the window, and its upper bits.
+        let mut last = (0, 0);
+        let (mut bytes, mut granules, mut next_granule) = (0usize, 0, 0);
+        for (first, end) in self.pieces.iter().copied() {
+            let (at, above) = (fold(first), first - fold(first) as u64);
+            let len = usize::try_from(end - first).unwrap_or(usize::MAX);
+            let next = at.checked_add(len).filter(|next| *next <= self.window_bytes);
+            let Some(next) = next.filter(|_| at >= last.0 || above == last.1) else {
+                return Err(Skip::from(
+                    "it reads memory at addresses that replay can't tell apart",
+                ));
+            };
+            last = last.max((next, above));
+            let of_piece = (at / GRANULE_BYTES).max(next_granule)..next.div_ceil(GRANULE_BYTES);
+            next_granule = next_granule.max(of_piece.end);
+            granules += of_piece.len();
+            bytes = bytes.saturating_add(len);
+            if bytes > self.arena_bytes || granules > self.most_granules {
+                return Err(Skip::from("it reads more memory than replay takes"));
+            }
+            for granule in of_piece {
+                if self.writable.contains(&granule) {
+                    continue;
+                }
+                let access = libc::PROT_READ | libc::PROT_WRITE;
+                let at = self.start + granule * GRANULE_BYTES;
+                self.region
+                    .protect(at, GRANULE_BYTES, access)
+                    .map_err(|_| Skip::from("it reads memory in more places than replay takes"))?;
+                self.writable.insert(granule);
+            }
         }
-        // SAFETY: checked to lie in the arena, which nobody has a reference into; `bytes` is memory
-        // of a record or a blob.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.region.at(at), bytes.len()) };
+        Ok(())
+    }
+
+    /// What `make_writable` has seen to lies in granules that can be written.
+    fn put(&mut self, address: u64, bytes: &[u8]) {
+        let at = self.home(address).cast_mut();
+        // SAFETY: a part of a piece, which lies in writable granules of the window, which nobody has
+        // a reference into; `bytes` is memory of a record or a blob.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
+    }
+
+    /// Where an address of the program is in the window, be there what was read or not.
+    pub fn home(&self, address: u64) -> *const u8 {
+        self.region.at(self.start + ((address as usize) & (self.window_bytes - 1))).cast_const()
     }
 
     fn offset(&self, address: u64) -> Option<usize> {
         let cluster = self.clusters.iter().find(|cluster| address < cluster.end)?;
+        let first = self.start + ((cluster.first as usize) & (self.window_bytes - 1));
         match address.checked_sub(cluster.first) {
-            Some(behind) => Some(self.start + cluster.at + behind as usize),
+            Some(behind) => Some(first + behind as usize),
             None => {
                 let before = Some(cluster.first - address).filter(|before| *before <= REACH)?;
-                (self.start + cluster.at).checked_sub(before as usize)
+                first.checked_sub(before as usize)
             }
         }
     }
@@ -220,7 +279,7 @@ impl Memory {
 
     /// Bytes that can be read behind an address of the program, zeros included.
     pub fn readable_from(&self, address: u64) -> u64 {
-        let from = self.offset(address).unwrap_or(self.start + self.arena_bytes);
+        let from = self.offset(address).unwrap_or(self.arena() + self.arena_bytes);
         self.readable.saturating_sub(from) as u64
     }
 
@@ -232,7 +291,7 @@ impl Memory {
             return Err(Skip::from("it reads more memory than replay takes"));
         };
         self.used = end;
-        let at = self.region.at(self.start + start);
+        let at = self.region.at(self.arena() + start);
         // SAFETY: checked to lie in the arena, which nobody has a reference into.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
         // SAFETY: as above: `end` counts one byte more, and is within the arena.
@@ -242,7 +301,12 @@ impl Memory {
 
     /// Zeros, for as far as one can read.
     pub fn void(&self) -> *const u8 {
-        self.region.at(self.start + self.arena_bytes)
+        self.region.at(self.arena() + self.arena_bytes)
+    }
+
+    /// Of the arena in the region.
+    fn arena(&self) -> usize {
+        self.start + self.window_bytes
     }
 }
 
@@ -299,6 +363,47 @@ mod tests {
     }
 
     #[test]
+    fn address_stays_where_it_is_from_command_to_command() {
+        let mut memory = memory();
+        memory.load(&[(0x5555_0000_0100, Bytes::Record(&[1]))]).unwrap();
+        let before = memory.translate(0x5555_0000_0100);
+        memory.reset();
+        let both =
+            [(0x7FFF_0000_0000, Bytes::Record(&[3])), (0x5555_0000_0100, Bytes::Record(&[2]))];
+        memory.load(&both).unwrap();
+        assert_eq!(memory.translate(0x5555_0000_0100), before);
+        assert_eq!(memory.home(0x5555_0000_0100), before);
+        assert_eq!(
+            (read(before, 1), read(memory.translate(0x7FFF_0000_0000), 1)),
+            (vec![2], vec![3])
+        );
+    }
+
+    #[test]
+    fn addresses_that_are_one_place_are_told_apart_or_skipped() {
+        let mut memory = memory();
+        let far = 0x1000 + WINDOW_BYTES as u64;
+        let pieces = [(0x1000, Bytes::Record(&[1])), (far, Bytes::Record(&[1]))];
+        assert!(memory.load(&pieces).is_err());
+        memory.reset();
+        memory.load(&[(0x1000, Bytes::Record(&[1])), (far + 2, Bytes::Record(&[2]))]).unwrap();
+        memory.reset();
+        let over = [(WINDOW_BYTES as u64 - 1, Bytes::Record(&[1, 2]))];
+        assert!(memory.load(&over).is_err());
+    }
+
+    #[test]
+    fn window_that_was_written_in_many_places_is_given_back() {
+        let mut memory = memory();
+        for granule in 0..2 * KEPT_GRANULES as u64 {
+            memory.reset();
+            memory.load(&[(granule * GRANULE_BYTES as u64, Bytes::Record(&[7]))]).unwrap();
+        }
+        assert!(memory.writable.len() <= KEPT_GRANULES + 1);
+        assert_eq!(read(memory.home(0), 1), [0]);
+    }
+
+    #[test]
     fn more_than_the_arena_holds_is_skipped() {
         let mut memory = memory();
         let many = vec![7; 1 << 20];
@@ -306,9 +411,10 @@ mod tests {
         memory.reset();
         assert!(memory.load(&[(u64::MAX, Bytes::Record(&[1]))]).is_err());
         memory.reset();
-        // So near to each other that they are one cluster, and too far to fit.
-        let far = [(0x1000, Bytes::Record(&[1])), (0x1000 + (2 << 20), Bytes::Record(&[1]))];
-        assert!(memory.load(&far).is_err());
+        let scattered: Vec<_> = (0..64)
+            .map(|at| (at * GRANULE_BYTES as u64 * 2 - at, Bytes::Record(&[1, 2])))
+            .collect();
+        assert!(memory.load(&scattered).is_err());
         assert!(memory.place(&many).is_err());
     }
 }

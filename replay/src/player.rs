@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
 use gapii_protocol::trace::description::{Description, Function, Type};
@@ -95,7 +96,7 @@ pub enum ReplayError {
 
 /// Everything that commands are played with.
 pub struct Parts {
-    pub driver: Driver,
+    pub driver: Arc<Driver>,
     pub memory: Memory,
     pub outputs: Outputs,
     pub names: Names,
@@ -142,7 +143,7 @@ pub fn replay<R: Read + Seek + Send>(
 ) -> Result<Report, ReplayError> {
     let table = functions(&reader.header().description)?;
     let survey = Survey::of(reader)?;
-    let driver = Driver::load(loader);
+    let driver = Arc::new(Driver::load(loader));
     let egl = Egl::open(&driver, &survey, options.window).map_err(|lacks| missing(&lacks))?;
     let limits = options.limits;
     let parts = Parts {
@@ -489,7 +490,7 @@ impl Parts {
 
     fn driver_text(&self, name: u32) -> Option<String> {
         // SAFETY: the type of glGetString.
-        let get = unsafe { self.driver.get::<unsafe extern "C" fn(u32) -> *const u8>(GET_STRING) };
+        let get = unsafe { self.driver.own::<unsafe extern "C" fn(u32) -> *const u8>(GET_STRING) };
         // SAFETY: takes an enum that every version has, and gives null or a text that stays.
         let text = unsafe { (get.ok()?)(name) };
         if text.is_null() {
@@ -522,7 +523,7 @@ impl Parts {
     pub fn integer(&self, name: u32) -> u32 {
         let mut values = [0i32; 16];
         // SAFETY: the type of glGetIntegerv.
-        let get = unsafe { self.driver.get::<unsafe extern "C" fn(u32, *mut i32)>(GET_INTEGER) };
+        let get = unsafe { self.driver.own::<unsafe extern "C" fn(u32, *mut i32)>(GET_INTEGER) };
         if let Ok(get) = get {
             // SAFETY: room for more values than any state that is asked for here has.
             unsafe { get(name, values.as_mut_ptr()) };

@@ -42,6 +42,10 @@ pub struct Survey {
     /// Configurations by process and by a number that is given to them here: a display that is
     /// initialized again may give old handles to other ones.
     pub configs: BTreeMap<(u32, u64), ConfigFacts>,
+    /// How the trace asks for its first display.
+    pub display: Option<DisplayBy>,
+    /// Number of the last eglInitialize.
+    pub last_initialize: Option<u64>,
     /// By the command that made them.
     context_at: HashMap<u64, usize>,
     surface_at: HashMap<u64, usize>,
@@ -49,6 +53,17 @@ pub struct Survey {
     attributes: HashMap<u64, Vec<(Vec<u8>, u32)>>,
     /// Links that are known to have failed, by the command.
     failed_links: BTreeSet<u64>,
+}
+
+/// The function that a display is asked for with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DisplayBy {
+    /// eglGetDisplay: no platform is named.
+    Default,
+    /// eglGetPlatformDisplay.
+    Platform,
+    /// eglGetPlatformDisplayEXT.
+    Extension,
 }
 
 /// A context of the trace.
@@ -219,6 +234,8 @@ struct Current {
 enum Look {
     Nothing,
     BindApi,
+    Display(DisplayBy),
+    Initialize,
     Terminate,
     ChooseConfig,
     ConfigAttribute,
@@ -240,6 +257,10 @@ impl Look {
     fn of(name: &str) -> Self {
         match name {
             "eglBindAPI" => Self::BindApi,
+            "eglGetDisplay" => Self::Display(DisplayBy::Default),
+            "eglGetPlatformDisplay" => Self::Display(DisplayBy::Platform),
+            "eglGetPlatformDisplayEXT" => Self::Display(DisplayBy::Extension),
+            "eglInitialize" => Self::Initialize,
             "eglTerminate" => Self::Terminate,
             "eglChooseConfig" => Self::ChooseConfig,
             "eglGetConfigAttrib" => Self::ConfigAttribute,
@@ -302,6 +323,14 @@ impl Surveyor {
             Look::BindApi => {
                 if result != Some(0) {
                     self.bound_api.insert(command.thread, arg(command, 0));
+                }
+            }
+            Look::Display(by) => {
+                self.survey.display.get_or_insert(by);
+            }
+            Look::Initialize => {
+                if result != Some(0) {
+                    self.survey.last_initialize = command.seq;
                 }
             }
             Look::Terminate => self.terminate(command),

@@ -9,12 +9,11 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::dlopen;
-use crate::ld_cache::LdCache;
-use crate::module::{Module, is_gapii_file};
+use crate::module::Module;
 use crate::table::Code;
 
 /// The libraries that we stand in for.
@@ -33,25 +32,6 @@ pub const SONAMES: [&CStr; 6] = [
     c"libGLESv2.so",
     c"libGLESv1_CM.so.1",
     c"libGLESv1_CM.so",
-];
-
-#[cfg(target_arch = "x86_64")]
-const SYSTEM_FOLDERS: [&str; 6] = [
-    "/lib/x86_64-linux-gnu",
-    "/usr/lib/x86_64-linux-gnu",
-    "/lib64",
-    "/usr/lib64",
-    "/lib",
-    "/usr/lib",
-];
-#[cfg(target_arch = "aarch64")]
-const SYSTEM_FOLDERS: [&str; 6] = [
-    "/lib/aarch64-linux-gnu",
-    "/usr/lib/aarch64-linux-gnu",
-    "/lib64",
-    "/usr/lib64",
-    "/lib",
-    "/usr/lib",
 ];
 
 /// A loaded driver library; null if the machine has none.
@@ -127,7 +107,8 @@ fn open(soname: &CStr, probe: &CStr) -> *mut c_void {
             return by_name;
         }
     }
-    for path in candidates(&soname.to_string_lossy()) {
+    let files = gapii_loader::find(&soname.to_string_lossy());
+    for path in files.into_iter().filter(|path| !is_us(path)) {
         let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { continue };
         let handle = dlopen::real(&path, flags);
         if !handle.is_null() {
@@ -137,17 +118,9 @@ fn open(soname: &CStr, probe: &CStr) -> *mut c_void {
     core::ptr::null_mut()
 }
 
-fn candidates(soname: &str) -> Vec<PathBuf> {
-    let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).map(|folder| folder.join(soname));
-    let cached = LdCache::open().map(|cache| cache.find(soname)).unwrap_or_default();
-    let system = SYSTEM_FOLDERS.iter().map(|folder| Path::new(folder).join(soname));
-    on_path.chain(cached).chain(system).filter(|path| path.exists() && !is_us(path)).collect()
-}
-
-/// Whether a path leads to this very file, whatever its name, or to another copy.
+/// Whether a path leads to this very file, whatever its name.
 fn is_us(path: &Path) -> bool {
-    is_gapii_file(path) || file_id(path) == our_file()
+    file_id(path) == our_file()
 }
 
 fn our_file() -> Option<(u64, u64)> {

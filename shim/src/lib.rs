@@ -21,7 +21,6 @@ mod generated;
 mod guarded;
 mod hooks;
 mod known;
-mod ld_cache;
 mod limits;
 mod mapping;
 mod module;

@@ -53,8 +53,9 @@ impl Module {
     /// Whether the module is this library's file, be it this copy or another: a program that has the
     /// archive linked in may have the library preloaded, too.
     pub fn is_gapii(&self) -> bool {
-        self.path_str()
-            .is_some_and(|path| is_gapii_file(Path::new(OsStr::from_bytes(path.to_bytes()))))
+        self.path_str().is_some_and(|path| {
+            gapii_loader::is_gapii_file(Path::new(OsStr::from_bytes(path.to_bytes())))
+        })
     }
 
     /// Whether the module is the program itself.
@@ -63,10 +64,4 @@ impl Module {
         let headers = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
         headers.wrapping_sub(self.base as usize) < 4096
     }
-}
-
-/// Whether a path leads to a file named like this library.
-pub fn is_gapii_file(path: &Path) -> bool {
-    let file = path.canonicalize().unwrap_or_default();
-    file.file_name().is_some_and(|name| name.as_bytes().starts_with(b"libgapii.so"))
 }

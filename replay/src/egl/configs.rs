@@ -28,10 +28,27 @@ pub struct Configs {
     chosen: HashMap<Key, Handle>,
     /// For those that nothing is known of.
     any: Handle,
+    /// By process and handle: what the driver told where the program was told that.
+    told: HashMap<Key, Handle>,
 }
 
+/// Most configurations that are kept of those told.
+const TOLD_MAX: usize = 1 << 14;
+
 impl Configs {
-    /// For a configuration of the trace.
+    /// The driver told `real` where the program was told `handle`.
+    pub fn told(&mut self, handle: Key, real: Handle) {
+        if self.told.len() < TOLD_MAX {
+            self.told.insert(handle, real);
+        }
+    }
+
+    /// For a configuration that is only asked about.
+    pub fn asked_about(&self, handle: Key) -> Handle {
+        self.told.get(&handle).copied().unwrap_or(self.any)
+    }
+
+    /// For a configuration of the trace, by its number.
     pub fn find(&self, key: Key) -> Handle {
         self.chosen.get(&key).copied().unwrap_or(self.any)
     }

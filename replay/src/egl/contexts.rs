@@ -51,6 +51,7 @@ pub fn create(call: &mut Call<'_, '_>) -> Outcome {
     let finds_no_errors =
         attributes.iter().any(|it| *it == (i64::from(EGL_CONTEXT_OPENGL_NO_ERROR_KHR), 1));
     let attributes = only(&attributes, &KNOWN);
+    let has_list = call.bits(3) != 0;
     let egl = &mut call.parts.egl;
     let real = egl.real.as_ref().ok_or("there is no display")?;
     let old = egl.contexts.remove(&(process, handle));
@@ -65,7 +66,7 @@ pub fn create(call: &mut Call<'_, '_>) -> Outcome {
         return Err("the context that it shares with is not known".into());
     }
     let config = real_config(real, &egl.configs, (process, config));
-    let made = make(real, config, shared.unwrap_or(0), &attributes)?;
+    let made = make(real, config, shared.unwrap_or(0), Some(&*attributes).filter(|_| has_list))?;
     egl.contexts
         .insert((process, handle), Context { display, real: made, config, finds_no_errors });
     call.parts.names.add_context(process, handle, (share != 0).then_some(share));
@@ -84,13 +85,13 @@ fn make(
     real: &Real,
     config: Handle,
     share: Handle,
-    attributes: &[(i32, i32)],
+    list: Option<&[(i32, i32)]>,
 ) -> Result<Handle, Skip> {
-    let mut attributes = attributes.to_vec();
+    let mut attributes = list.unwrap_or_default().to_vec();
     if !real.has_minor_versions() {
         attributes.retain(|(name, _)| *name == EGL_CONTEXT_MAJOR_VERSION);
     }
-    let made = real.create_context(config, share, &attributes);
+    let made = real.create_context(config, share, list.map(|_| &*attributes));
     made.ok_or_else(|| {
         let value = |name| attributes.iter().find(|(known, _)| *known == name).map(|it| it.1);
         let major = value(EGL_CONTEXT_MAJOR_VERSION).unwrap_or(1);
@@ -134,7 +135,8 @@ fn try_context(
     config: Handle,
     attributes: &[(i32, i32)],
 ) -> Result<Option<Offer>, String> {
-    let made = make(real, config, 0, attributes).map_err(|why| why.to_string())?;
+    let real = &real.unheard();
+    let made = make(real, config, 0, Some(attributes)).map_err(|why| why.to_string())?;
     let is_surfaceless = real.has_extension("EGL_KHR_surfaceless_context");
     let surface = match is_surfaceless || config == 0 {
         true => None,
@@ -166,10 +168,9 @@ pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglSwapInterval: only windows wait for anything.
+/// eglSwapInterval: only windows wait for anything, pbuffers let it be.
 pub fn swap_interval(call: &mut Call<'_, '_>) -> Outcome {
     if succeeded(call)
-        && call.parts.window
         && let Some(real) = &call.parts.egl.real
     {
         real.set_swap_interval(call.i32(1).clamp(0, 4));

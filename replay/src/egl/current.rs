@@ -7,7 +7,7 @@ use crate::call::{Call, Outcome, Skip};
 use crate::player::Parts;
 
 use super::objects::{Current, Egl};
-use super::real::{EGL_HEIGHT, EGL_WIDTH, Handle};
+use super::real::{EGL_HEIGHT, EGL_WIDTH, Handle, Real};
 use super::succeeded;
 
 /// eglMakeCurrent.
@@ -97,9 +97,8 @@ fn take_from(parts: &mut Parts, thread: u32) {
 
 /// The calling thread lets go of what is current.
 fn release(parts: &mut Parts, thread: u32) {
-    if parts.egl.currents.remove(&thread).is_some()
-        && let Some(real) = &parts.egl.real
-    {
+    parts.egl.currents.remove(&thread);
+    if let Some(real) = &parts.egl.real {
         real.make_current(0, 0, 0);
     }
 }
@@ -107,15 +106,18 @@ fn release(parts: &mut Parts, thread: u32) {
 /// eglReleaseThread.
 pub fn release_thread(call: &mut Call<'_, '_>) -> Outcome {
     if succeeded(call) {
-        release(call.parts, call.command.thread);
+        call.parts.egl.currents.remove(&call.command.thread);
+        if let Some(real) = &call.parts.egl.real {
+            real.release_thread();
+        }
     }
     Ok(())
 }
 
 /// The calling thread, which played `thread`, is about to end: it lets go of what is current.
 pub fn end_thread(parts: &mut Parts, thread: u32) {
-    release(parts, thread);
-    if let Some(real) = &parts.egl.real {
+    parts.egl.currents.remove(&thread);
+    if let Some(real) = parts.egl.real.as_ref().map(Real::unheard) {
         real.release_thread();
     }
 }

@@ -27,6 +27,12 @@ fn begin(call: &mut Call<'_, '_>, is_counted: Option<bool>) -> Outcome {
     }
     let display = displays.entry((call.command.process, handle)).or_default();
     display.is_counted = is_counted.unwrap_or(display.is_counted);
+    let name = call.command.name();
+    let (is_default, is_extension) = (name == "eglGetDisplay", name.ends_with("EXT"));
+    let has_list = call.bits(2) != 0;
+    if let Some(real) = &call.parts.egl.real {
+        real.get_display(is_default && call.bits(0) == 0, is_extension, has_list);
+    }
     Ok(())
 }
 
@@ -37,12 +43,16 @@ pub fn initialize(call: &mut Call<'_, '_>) -> Outcome {
         && let Some(display) = call.parts.egl.displays.get_mut(&key)
     {
         display.references += 1;
+        if let Some(real) = &call.parts.egl.real {
+            real.initialize_again([call.bits(1) != 0, call.bits(2) != 0]);
+        }
     }
     Ok(())
 }
 
 /// eglTerminate: the display's objects go; what is current stays until it no longer is, which is what
-/// the driver does when the objects are destroyed.
+/// the driver does when the objects are destroyed. The driver's display ends if none is initialized
+/// any more.
 pub fn terminate(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(0));
     if !succeeded(call) {
@@ -51,6 +61,16 @@ pub fn terminate(call: &mut Call<'_, '_>) -> Outcome {
     let display = call.parts.egl.displays.entry(key).or_default();
     if is_last(display) {
         end(&mut call.parts.egl, key.0, key.1);
+        let last = call.parts.survey.last_initialize;
+        let egl = &mut call.parts.egl;
+        let is_used = egl.displays.values().any(|display| display.references > 0);
+        if !is_used
+            && call.command.seq > last
+            && let Some(real) = &egl.real
+        {
+            real.terminate();
+            egl.stand_in.clear();
+        }
     }
     Ok(())
 }
@@ -80,10 +100,10 @@ fn end(egl: &mut Egl, process: u32, display: u64) {
     let Some(real) = egl.real.clone() else { return };
     let is_of_it = |key: &(u32, u64), of: u64| key.0 == process && of == display;
     for (_, image) in egl.images.extract_if(|key, image| is_of_it(key, image.display)) {
-        real.destroy_image(image.real);
+        real.destroy_image(image.real, false);
     }
     for (_, sync) in egl.syncs.extract_if(|key, sync| is_of_it(key, sync.display)) {
-        real.destroy_sync(sync.real);
+        real.destroy_sync(sync.real, false);
     }
     let surfaces = egl.surfaces.iter().filter(|(key, surface)| is_of_it(key, surface.display));
     for key in surfaces.map(|(key, _)| *key).collect::<Vec<_>>() {

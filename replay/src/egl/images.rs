@@ -4,7 +4,7 @@ use crate::call::{Call, Outcome, Skip};
 use crate::names::Kind;
 
 use super::objects::{Image, OBJECTS_MAX};
-use super::{attributes_of, only, succeeded};
+use super::{attributes_of, is_core, only, succeeded};
 
 const EGL_GL_TEXTURE_2D: u32 = 0x30B1;
 const EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z: u32 = 0x30B8;
@@ -39,6 +39,7 @@ fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)]) -> Outcome {
         }
     };
     let (target, buffer) = (call.u32(2), call.u64(3));
+    let (is_core, has_list) = (is_core(call), call.bits(4) != 0);
     let scopes = call.parts.names.scopes(process, context);
     let name = call.parts.names.find(scopes, kind, buffer);
     let name = name.and_then(|name| u32::try_from(name).ok()).filter(|name| *name != 0);
@@ -47,12 +48,14 @@ fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)]) -> Outcome {
     let real = egl.real.as_ref().ok_or("there is no display")?;
     let known = egl.contexts.get(&(process, context)).ok_or("its context is not known")?;
     if let Some(old) = egl.images.remove(&(process, handle)) {
-        real.destroy_image(old.real);
+        real.destroy_image(old.real, is_core);
     }
     if egl.images.len() >= OBJECTS_MAX {
         return Err("the trace has more images than replay takes".into());
     }
-    let made = real.create_image(known.real, target, name, &only(attributes, &KNOWN));
+    let list = only(attributes, &KNOWN);
+    let list = Some(&*list).filter(|_| has_list);
+    let made = real.create_image(known.real, target, name, list, is_core);
     let made = made.ok_or_else(|| format!("the driver made no image: {}", real.error()))?;
     egl.images.insert((process, handle), Image { display, real: made });
     Ok(())
@@ -61,11 +64,12 @@ fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)]) -> Outcome {
 /// eglDestroyImage.
 pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(1));
+    let is_core = is_core(call);
     if succeeded(call)
         && let Some(image) = call.parts.egl.images.remove(&key)
         && let Some(real) = &call.parts.egl.real
     {
-        real.destroy_image(image.real);
+        real.destroy_image(image.real, is_core);
     }
     Ok(())
 }

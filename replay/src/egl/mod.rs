@@ -2,7 +2,7 @@
 //!
 //! All displays of a trace are one here, whose objects remember whose they are; configurations are
 //! found by their attributes, and windows are pbuffers of their size unless they are asked for. What
-//! only asks is not played, and neither is what failed. No handle, file descriptor or address of a
+//! only asks changes nothing; what failed is not played. No handle, file descriptor or address of a
 //! trace gets to the driver.
 
 mod configs;
@@ -11,6 +11,7 @@ mod current;
 mod displays;
 mod images;
 mod objects;
+mod questions;
 mod real;
 mod surfaces;
 mod swaps;
@@ -29,10 +30,10 @@ const fn entry(name: &'static str, play: fn(&mut Call<'_, '_>) -> Outcome) -> En
 
 /// How each command of EGL is played, by name.
 pub static COMMANDS: [Entry; 158] = [
-    entry("eglBindAPI", nothing),
+    entry("eglBindAPI", questions::bind_api),
     entry("eglBindTexImage", surfaces::bind_tex_image),
     entry("eglBindWaylandDisplayWL", nothing),
-    entry("eglChooseConfig", nothing),
+    entry("eglChooseConfig", questions::choose_config),
     entry("eglClientSignalSyncEXT", nothing),
     entry("eglClientWaitSync", syncs::client_wait),
     entry("eglClientWaitSyncKHR", syncs::client_wait),
@@ -86,15 +87,15 @@ pub static COMMANDS: [Entry; 158] = [
     entry("eglFenceNV", nothing),
     entry("eglGetCompositorTimingANDROID", nothing),
     entry("eglGetCompositorTimingSupportedANDROID", nothing),
-    entry("eglGetConfigAttrib", nothing),
-    entry("eglGetConfigs", nothing),
-    entry("eglGetCurrentContext", nothing),
-    entry("eglGetCurrentDisplay", nothing),
-    entry("eglGetCurrentSurface", nothing),
+    entry("eglGetConfigAttrib", questions::config_attribute),
+    entry("eglGetConfigs", questions::configs),
+    entry("eglGetCurrentContext", questions::current_context),
+    entry("eglGetCurrentDisplay", questions::current_display),
+    entry("eglGetCurrentSurface", questions::current_surface),
     entry("eglGetDisplay", displays::get),
     entry("eglGetDisplayDriverConfig", nothing),
     entry("eglGetDisplayDriverName", nothing),
-    entry("eglGetError", nothing),
+    entry("eglGetError", questions::error),
     entry("eglGetFrameTimestampSupportedANDROID", nothing),
     entry("eglGetFrameTimestampsANDROID", nothing),
     entry("eglGetMscRateANGLE", nothing),
@@ -104,7 +105,7 @@ pub static COMMANDS: [Entry; 158] = [
     entry("eglGetOutputPortsEXT", nothing),
     entry("eglGetPlatformDisplay", displays::get_platform),
     entry("eglGetPlatformDisplayEXT", displays::get),
-    entry("eglGetProcAddress", nothing),
+    entry("eglGetProcAddress", questions::proc_address),
     entry("eglGetStreamFileDescriptorKHR", nothing),
     entry("eglGetSyncAttrib", syncs::ask),
     entry("eglGetSyncAttribKHR", syncs::ask),
@@ -119,8 +120,8 @@ pub static COMMANDS: [Entry; 158] = [
     entry("eglOutputPortAttribEXT", nothing),
     entry("eglPostSubBufferNV", swaps::show),
     entry("eglPresentationTimeANDROID", nothing),
-    entry("eglQueryAPI", nothing),
-    entry("eglQueryContext", nothing),
+    entry("eglQueryAPI", questions::api),
+    entry("eglQueryContext", questions::context),
     entry("eglQueryDebugKHR", nothing),
     entry("eglQueryDeviceAttribEXT", nothing),
     entry("eglQueryDeviceBinaryEXT", nothing),
@@ -144,9 +145,9 @@ pub static COMMANDS: [Entry; 158] = [
     entry("eglQueryStreamMetadataNV", nothing),
     entry("eglQueryStreamTimeKHR", nothing),
     entry("eglQueryStreamu64KHR", nothing),
-    entry("eglQueryString", nothing),
+    entry("eglQueryString", questions::text),
     entry("eglQuerySupportedCompressionRatesEXT", nothing),
-    entry("eglQuerySurface", nothing),
+    entry("eglQuerySurface", questions::surface),
     entry("eglQuerySurface64KHR", nothing),
     entry("eglQuerySurfacePointerANGLE", nothing),
     entry("eglQueryWaylandBufferWL", nothing),
@@ -205,6 +206,11 @@ fn unknown(call: &mut Call<'_, '_>) -> Outcome {
 /// Whether it did not fail when it was recorded.
 fn succeeded(call: &Call<'_, '_>) -> bool {
     call.recorded_result() != Some(0)
+}
+
+/// Whether it is a function of EGL itself, and none of an extension.
+fn is_core(call: &Call<'_, '_>) -> bool {
+    call.command.name().ends_with(|last: char| last.is_ascii_lowercase())
 }
 
 /// Attributes and values of a list up to `EGL_NONE`, of elements of `width` bytes, 4 or 8.

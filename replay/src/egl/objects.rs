@@ -2,6 +2,7 @@
 //! machine has for them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use crate::driver::Driver;
 use crate::requirements;
@@ -63,7 +64,7 @@ pub struct Surface {
     pub real: Handle,
     pub config: Handle,
     pub size: (u32, u32),
-    /// Those that the driver was given, without the size.
+    /// Those that the driver was given; a size among them is replaced.
     pub attributes: Vec<(i32, i32)>,
     /// What the survey knows of it.
     pub facts: Option<usize>,
@@ -100,19 +101,25 @@ pub struct Current {
 impl Egl {
     /// A display of this machine that can play the trace, or sentences that say what the driver
     /// lacks.
-    pub fn open(driver: &Driver, survey: &Survey, window: bool) -> Result<Self, Vec<String>> {
+    pub fn open(driver: &Arc<Driver>, survey: &Survey, window: bool) -> Result<Self, Vec<String>> {
         let mut lacks: Vec<String> = requirements::absent(survey, driver).into_iter().collect();
         let mut egl = Self::default();
         if survey.uses_egl() {
             let one = |lack| vec![lack];
             egl.windows = if window { Some(Windows::open().map_err(one)?) } else { None };
             let display = egl.windows.as_ref().map(Windows::display);
-            let real = Real::open(driver, display).map_err(one)?;
-            egl.configs = configs::choose(&real, survey, window).map_err(one)?;
+            let real = Real::open(driver, display, survey.display).map_err(one)?;
+            egl.configs = configs::choose(&real, survey, window)
+                .inspect_err(|_| real.close())
+                .map_err(one)?;
             lacks.extend(contexts::missing(&real, survey, &egl.configs));
             egl.real = Some(real);
         }
-        if lacks.is_empty() { Ok(egl) } else { Err(lacks) }
+        if !lacks.is_empty() {
+            egl.close();
+            return Err(lacks);
+        }
+        Ok(egl)
     }
 
     /// The context that is current on a played thread: its handle in the trace.
@@ -140,12 +147,12 @@ impl Egl {
 
     /// All that was made is destroyed. To be called when no thread plays any more.
     pub fn close(&mut self) {
-        let Some(real) = self.real.take() else { return };
+        let Some(real) = self.real.take().map(|real| real.unheard()) else { return };
         for image in std::mem::take(&mut self.images).into_values() {
-            real.destroy_image(image.real);
+            real.destroy_image(image.real, false);
         }
         for sync in std::mem::take(&mut self.syncs).into_values() {
-            real.destroy_sync(sync.real);
+            real.destroy_sync(sync.real, false);
         }
         for surface in std::mem::take(&mut self.surfaces).into_values() {
             real.destroy_surface(surface.real);
@@ -156,5 +163,6 @@ impl Egl {
         for context in std::mem::take(&mut self.contexts).into_values() {
             real.destroy_context(context.real);
         }
+        real.close();
     }
 }

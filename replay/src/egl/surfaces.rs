@@ -16,9 +16,15 @@ const EGL_GL_COLORSPACE: i32 = 0x309D;
 
 /// Attributes of any surface that the driver is told.
 const OF_ANY: [i32; 1] = [EGL_GL_COLORSPACE];
-/// Those of a pbuffer, without its size.
-const OF_PBUFFERS: [i32; 4] =
-    [EGL_GL_COLORSPACE, EGL_MIPMAP_TEXTURE, EGL_TEXTURE_FORMAT, EGL_TEXTURE_TARGET];
+/// Those of a pbuffer.
+const OF_PBUFFERS: [i32; 6] = [
+    EGL_GL_COLORSPACE,
+    EGL_MIPMAP_TEXTURE,
+    EGL_TEXTURE_FORMAT,
+    EGL_TEXTURE_TARGET,
+    EGL_WIDTH,
+    EGL_HEIGHT,
+];
 
 /// Longest side of a surface.
 const SIDE_MAX: u32 = 16384;
@@ -51,6 +57,7 @@ pub fn create_pixmap_wide(call: &mut Call<'_, '_>) -> Outcome {
 
 /// eglCreatePbufferSurface.
 pub fn create_pbuffer(call: &mut Call<'_, '_>) -> Outcome {
+    // The size is among them, to stand where the program had it.
     let attributes = only(&attributes_of(call, 2, 4), &OF_PBUFFERS);
     create(call, attributes, Sort::Pbuffer)
 }
@@ -112,12 +119,26 @@ fn make(
             format!("the driver made no surface of a window: {}", real.error()).into()
         });
     }
-    let mut all = vec![(EGL_WIDTH, size.0 as i32), (EGL_HEIGHT, size.1 as i32)];
-    all.extend_from_slice(attributes);
+    let all = with_size(attributes, size);
     let made = real.create_pbuffer(config, &all);
     made.ok_or_else(|| {
         format!("the driver made no pbuffer of {} by {}: {}", size.0, size.1, real.error()).into()
     })
+}
+
+/// Attributes of a pbuffer of that size.
+fn with_size(attributes: &[(i32, i32)], size: (u32, u32)) -> Vec<(i32, i32)> {
+    let mut all = attributes.to_vec();
+    for (name, value) in [(EGL_HEIGHT, size.1), (EGL_WIDTH, size.0)] {
+        let mut known = false;
+        for attribute in all.iter_mut().filter(|attribute| attribute.0 == name) {
+            (attribute.1, known) = (value as i32, true);
+        }
+        if !known {
+            all.insert(0, (name, value as i32));
+        }
+    }
+    all
 }
 
 /// eglDestroySurface: the driver keeps it while it is current.
@@ -221,6 +242,18 @@ impl Egl {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn size_of_a_pbuffer_stands_where_it_stood_and_is_the_surface_s() {
+        let check = |attributes: &[(i32, i32)], expected: &[(i32, i32)]| {
+            assert_eq!(with_size(attributes, (4, 3)), expected);
+        };
+        check(&[], &[(EGL_WIDTH, 4), (EGL_HEIGHT, 3)]);
+        check(
+            &[(EGL_HEIGHT, 9), (EGL_GL_COLORSPACE, 7), (EGL_WIDTH, 9)],
+            &[(EGL_HEIGHT, 3), (EGL_GL_COLORSPACE, 7), (EGL_WIDTH, 4)],
+        );
+    }
 
     #[test]
     fn surface_without_area_or_of_any_size_is_refused() {

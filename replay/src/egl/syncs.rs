@@ -4,7 +4,7 @@ use crate::call::{Call, Outcome, Skip};
 
 use super::objects::{OBJECTS_MAX, Sync};
 use super::real::{Handle, Real};
-use super::succeeded;
+use super::{is_core, succeeded};
 
 const EGL_SYNC_FENCE: u32 = 0x30F9;
 const EGL_SYNC_REUSABLE_KHR: u32 = 0x30FA;
@@ -46,15 +46,16 @@ fn make(call: &mut Call<'_, '_>, kind: u32) -> Outcome {
     let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
     let key = (call.command.process, handle);
     let display = call.u64(0);
+    let (is_core, has_list) = (is_core(call), call.bits(2) != 0);
     let egl = &mut call.parts.egl;
     let real = egl.real.as_ref().ok_or("there is no display")?;
     if let Some(old) = egl.syncs.remove(&key) {
-        real.destroy_sync(old.real);
+        real.destroy_sync(old.real, is_core);
     }
     if egl.syncs.len() >= OBJECTS_MAX {
         return Err("the trace has more syncs than replay takes".into());
     }
-    let made = real.create_sync(kind);
+    let made = real.create_sync(kind, is_core, has_list);
     let made = made.ok_or_else(|| format!("the driver made no sync: {}", real.error()))?;
     egl.syncs.insert(key, Sync { display, real: made });
     Ok(())
@@ -72,11 +73,12 @@ pub fn destroy_nv(call: &mut Call<'_, '_>) -> Outcome {
 
 fn end(call: &mut Call<'_, '_>, index: usize) -> Outcome {
     let key = (call.command.process, call.u64(index));
+    let is_core = is_core(call);
     if succeeded(call)
         && let Some(sync) = call.parts.egl.syncs.remove(&key)
         && let Some(real) = &call.parts.egl.real
     {
-        real.destroy_sync(sync.real);
+        real.destroy_sync(sync.real, is_core);
     }
     Ok(())
 }
@@ -130,7 +132,7 @@ pub fn wait(call: &mut Call<'_, '_>) -> Outcome {
         return Ok(());
     }
     let (real, sync) = found(call, 1)?;
-    match real.wait_sync(sync) {
+    match real.wait_sync(sync, is_core(call)) {
         true => Ok(()),
         false => Err(format!("the driver refused: {}", real.error()).into()),
     }

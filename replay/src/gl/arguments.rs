@@ -109,7 +109,7 @@ impl Call<'_, '_> {
         let Some(generate) = self.generator(kind) else { return Ok(self.name(kind, index)) };
         let mut real = 0;
         unsafe {
-            let generate = self.driver::<unsafe extern "C" fn(i32, *mut u32)>(generate)?;
+            let generate = self.own_driver::<unsafe extern "C" fn(i32, *mut u32)>(generate)?;
             generate(1, &raw mut real);
         }
         self.parts.names.insert(self.scopes, kind, recorded, u64::from(real));

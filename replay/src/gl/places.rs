@@ -128,7 +128,7 @@ impl Call<'_, '_> {
     /// What the driver says of a name that ends with zero.
     fn uniform_at(&self, program: u32, name: &[u8]) -> Result<i32, crate::call::Skip> {
         type Get = unsafe extern "C" fn(u32, *const c_char) -> i32;
-        let get: Get = unsafe { self.driver(const { function("glGetUniformLocation") }) }?;
+        let get: Get = unsafe { self.own_driver(const { function("glGetUniformLocation") }) }?;
         Ok(unsafe { get(program, name.as_ptr().cast()) })
     }
 }

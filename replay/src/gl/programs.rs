@@ -18,6 +18,7 @@ pub fn glLinkProgram(call: &mut Call<'_, '_>) -> Outcome {
     unsafe { driver(program) };
     call.returned(None);
     if put_attributes(call, program)? {
+        let driver: unsafe extern "C" fn(u32) = unsafe { call.own_driver(ids::GL_LINK_PROGRAM) }?;
         unsafe { driver(program) };
     }
     Ok(())
@@ -32,9 +33,9 @@ fn put_attributes(call: &mut Call<'_, '_>, program: u32) -> Result<bool, Skip> {
         return Ok(false);
     }
     let find: unsafe extern "C" fn(u32, *const c_char) -> i32 =
-        unsafe { call.driver(const { function("glGetAttribLocation") }) }?;
+        unsafe { call.own_driver(const { function("glGetAttribLocation") }) }?;
     let bind: unsafe extern "C" fn(u32, u32, *const c_char) =
-        unsafe { call.driver(const { function("glBindAttribLocation") }) }?;
+        unsafe { call.own_driver(const { function("glBindAttribLocation") }) }?;
     let most = call.parts.integer(GL_MAX_VERTEX_ATTRIBS);
     let named = recorded.into_iter().filter(|(_, location)| *location < most);
     let named = named.filter_map(|(name, location)| Some((CString::new(name).ok()?, location)));
@@ -80,7 +81,7 @@ pub fn glProgramBinary(call: &mut Call<'_, '_>) -> Outcome {
 fn is_linked(call: &Call<'_, '_>, program: u32) -> Result<bool, Skip> {
     let mut status = 0;
     let get: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(const { function("glGetProgramiv") }) }?;
+        unsafe { call.own_driver(const { function("glGetProgramiv") }) }?;
     unsafe { get(program, GL_LINK_STATUS, &raw mut status) };
     Ok(status != 0)
 }

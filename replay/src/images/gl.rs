@@ -54,7 +54,7 @@ macro_rules! functions {
             const FUNCTION: u16 = function($function);
             type Signature = unsafe extern "C" fn($($ty),*) $(-> $result)?;
             // SAFETY: the type of the function of that name.
-            let call = unsafe { self.driver.get::<Signature>(FUNCTION) }?;
+            let call = unsafe { self.driver.own::<Signature>(FUNCTION) }?;
             // SAFETY: the caller's duty.
             Ok(unsafe { call($($param),*) })
         }

@@ -3,11 +3,8 @@
 //! Knows glibc's current format only (`glibc-ld.so.cache1.1`), also behind the older one's table;
 //! anything else is an empty cache.
 
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-use memmap2::Mmap;
 
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
 const OLD_MAGIC: &[u8] = b"ld.so-1.7.0";
@@ -18,15 +15,13 @@ const ENTRY_BYTES: usize = 24;
 /// Flags of a library for this machine's usual ABI.
 const FLAGS: u32 = if cfg!(target_arch = "x86_64") { 0x0303 } else { 0x0a03 };
 
-/// The cache, mapped.
-pub struct LdCache(Mmap);
+/// The cache, as it was read.
+pub struct LdCache(Vec<u8>);
 
 impl LdCache {
     /// The machine's cache, if there is one.
     pub fn open() -> Option<LdCache> {
-        let file = File::open("/etc/ld.so.cache").ok()?;
-        // SAFETY: ldconfig replaces the file, it never changes one in place.
-        Some(LdCache(unsafe { Mmap::map(&file) }.ok()?))
+        std::fs::read("/etc/ld.so.cache").ok().map(LdCache)
     }
 
     /// Paths for `soname`, in the cache's order.
