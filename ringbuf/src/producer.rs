@@ -257,7 +257,7 @@ impl<B: RingBytes> Producer<B> {
     pub unsafe fn publish(&mut self, reservation: Reservation) -> bool {
         // A fork between the two detached us, if at all: a child does not publish.
         // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
-        let Some(slot) = (unsafe { self.open.as_ref() }) else { return false };
+        let Some(slot) = (unsafe { self.open.as_ref() }) else { return refused() };
         self.write = reservation.end;
         self.produced += 1;
         // ADOPT: pairs with the acquire in Consumer::head_of_dead_untrusted.
@@ -272,7 +272,7 @@ impl<B: RingBytes> Producer<B> {
     #[inline(always)]
     pub fn finish(&self) -> bool {
         // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
-        let Some(slot) = (unsafe { self.open.as_ref() }) else { return false };
+        let Some(slot) = (unsafe { self.open.as_ref() }) else { return refused() };
         // Relaxed: read when the process is gone, and then everything is seen.
         slot.finished.store(self.write, Ordering::Relaxed);
         true
@@ -364,4 +364,10 @@ impl<B: RingBytes> Producer<B> {
         let counter = unsafe { &*self.counter };
         counter.ring_doorbell();
     }
+}
+
+/// Of a producer that is on hold or detached. The compiler lays out what comes of it apart.
+#[cold]
+fn refused() -> bool {
+    false
 }
