@@ -137,7 +137,8 @@ pub struct CaptureOptions {
     pub stall_ms: u64,
     pub observe_frames: Option<u32>,
     pub frame_pixels: bool,
-    /// The driver's time was measured.
+    /// The driver's time was measured. Left out where it was not, as it was before there were times.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timing: bool,
     pub command: Vec<String>,
 }

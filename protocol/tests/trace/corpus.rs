@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use gapii_protocol::trace::frame::TIMED_VERSION;
 use gapii_protocol::trace::meta::EndReason;
 
 use crate::hostile::read_all;
@@ -25,6 +26,7 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("without-footer", unended.file),
         ("without-index", without_index.finish_without_index()),
         ("crash", crate::json::crash()),
+        ("timed", crate::timed::timed_file(TIMED_VERSION)),
     ]
 }
 
@@ -58,7 +60,8 @@ fn write_seeds() {
     fs::create_dir_all(corpus("trace_block")).unwrap();
     for (name, file) in seeds() {
         let mut reader = crate::writer::open(&file);
-        let blocks = if matches!(name, "whole" | "crash") { reader.blocks().len() } else { 0 };
+        let blocks =
+            if matches!(name, "whole" | "crash" | "timed") { reader.blocks().len() } else { 0 };
         for index in 0..blocks {
             let mut raw = Vec::new();
             reader.read_block(index, &mut raw).unwrap();

@@ -2,6 +2,7 @@
 
 use gapii_protocol::atom::{EFFECT, Header, LEAVE, LEAVES, META_FIRST};
 use gapii_protocol::trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
+use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::verify::{Verification, verify};
 use gapii_protocol::trace::{Command, TraceHeader, TraceReader};
 use serde_json::Value;
@@ -18,7 +19,7 @@ fn timed_writer(version: u32) -> (Writer, u32) {
 }
 
 /// A command without a result, one with, and one that another block has the leave record of.
-fn timed_file(version: u32) -> Vec<u8> {
+pub fn timed_file(version: u32) -> Vec<u8> {
     let (mut w, main) = timed_writer(version);
     w.enter(main, CLEAR, EFFECT, None, &Payload::new().u32(0x4100));
     w.leave_timed(main, CLEAR, 0, 70, &Payload::new());
@@ -28,7 +29,7 @@ fn timed_file(version: u32) -> Vec<u8> {
     w.end_block();
     w.leave_timed(main, UNIFORM, 0, u64::MAX, &Payload::new());
     w.command(main, DEPTH_MASK, None, &Payload::new().put([1]));
-    w.end(gapii_protocol::trace::meta::EndReason::Stop, Vec::new());
+    w.end(EndReason::Stop, Vec::new());
     w.finish()
 }
 
