@@ -275,56 +275,53 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What `group` items say, patterns behind names.
+    /// What `group` items say.
     fn groups(&mut self, files: &[File]) -> Groups {
+        let items = files.iter().flat_map(|file| &file.items);
+        let all = items.filter_map(|item| match &item.kind {
+            ItemKind::Group { name, targets } => Some((name, targets.as_slice())),
+            _ => None,
+        });
+        let known: Vec<_> = all.filter(|(name, _)| self.group_named(name)).collect();
+        self.by_slot("group", &known, |param| param.group.is_none())
+    }
+
+    /// What `class` items say.
+    fn classes(&mut self, files: &[File]) -> Groups {
+        let items = files.iter().flat_map(|file| &file.items);
+        let all = items.filter_map(|item| match &item.kind {
+            ItemKind::Class { name, targets } => Some((name, targets.as_slice())),
+            _ => None,
+        });
+        let known: Vec<_> = all.filter(|(name, _)| self.class_named(name)).collect();
+        self.by_slot("class", &known, |param| param.class.is_none())
+    }
+
+    /// What the names of items are given to, patterns behind names; `what` they are.
+    fn by_slot(
+        &mut self,
+        what: &str,
+        items: &[(&ast::Name, &[ast::Target])],
+        is_free: impl Fn(&registry::Param) -> bool,
+    ) -> Groups {
         let mut groups = Groups::default();
         let mut patterns = Vec::new();
-        for item in files.iter().flat_map(|file| &file.items) {
-            let ItemKind::Group { name, targets } = &item.kind else { continue };
-            if !self.group_named(name) {
-                continue;
-            }
-            for target in targets {
+        for (name, targets) in items {
+            for target in *targets {
                 if target.is_pattern {
-                    patterns.push((name.text.clone(), target));
+                    patterns.push((&name.text, target));
                 } else if let Some(slot) = self.target(target) {
                     let key = (target.command.text.clone(), slot);
                     if groups.0.insert(key, name.text.clone()).is_some() {
-                        self.mistake(target.span, "this has a group already");
+                        self.mistake(target.span, format!("this has a {what} already"));
                     }
                 }
             }
         }
-        for (group, target) in patterns {
-            self.pattern(&group, target, &mut groups, |param| param.group.is_none());
+        for (name, target) in patterns {
+            self.pattern(name, target, &mut groups, &is_free);
         }
         groups
-    }
-
-    /// What `class` items say, patterns behind names.
-    fn classes(&mut self, files: &[File]) -> Groups {
-        let mut classes = Groups::default();
-        let mut patterns = Vec::new();
-        for item in files.iter().flat_map(|file| &file.items) {
-            let ItemKind::Class { name, targets } = &item.kind else { continue };
-            if !self.class_named(name) {
-                continue;
-            }
-            for target in targets {
-                if target.is_pattern {
-                    patterns.push((name.text.clone(), target));
-                } else if let Some(slot) = self.target(target) {
-                    let key = (target.command.text.clone(), slot);
-                    if classes.0.insert(key, name.text.clone()).is_some() {
-                        self.mistake(target.span, "this has a class already");
-                    }
-                }
-            }
-        }
-        for (class, target) in patterns {
-            self.pattern(&class, target, &mut classes, |param| param.class.is_none());
-        }
-        classes
     }
 
     /// Kinds of objects are those of the registries and of the descriptions.
