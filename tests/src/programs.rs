@@ -11,6 +11,26 @@ use std::time::SystemTime;
 use crate::artifacts::{artifact, cache_directory};
 use crate::process::run;
 
+/// SDL's own program of OpenGL ES 2, as Debian installs it.
+pub const TESTGLES2: &[&str] = &["/usr/libexec/installed-tests/SDL2/testgles2"];
+
+/// mpv with a picture of its own, for three seconds.
+pub const MPV_ENDING: &[&str] = &[
+    "mpv",
+    "--no-config",
+    "--quiet",
+    "--no-audio",
+    "--vo=gpu",
+    "--gpu-api=opengl",
+    "--opengl-es=yes",
+    "--gpu-context=x11egl",
+    "av://lavfi:testsrc=size=160x120:rate=60",
+    "--length=3",
+];
+
+/// The same until it is told to end.
+pub const MPV: &[&str] = MPV_ENDING.split_at(MPV_ENDING.len() - 1).0;
+
 const FLAGS: &[&str] = &["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror"];
 const LINKED: &[&str] = &["-lEGL", "-lGLESv2", "-lpthread", "-lm"];
 

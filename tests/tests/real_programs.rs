@@ -7,6 +7,7 @@ use std::time::Duration;
 use gapii_tests::display::Display;
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::process::{Finished, Running, run};
+use gapii_tests::programs::{self, TESTGLES2};
 use rustix::process::Signal;
 
 const FRAMES: u64 = 100;
@@ -34,38 +35,10 @@ const GLMARK: Program = Program {
 
 /// SDL's own loader, which apitrace can't follow. Left to itself it would get its GLES context from
 /// GLX, which nobody records; `run` tells it to use EGL.
-const SDL: Program = Program {
-    words: &["/usr/libexec/installed-tests/SDL2/testgles2"],
-    ready: "SDL_GL_DEPTH_SIZE",
-    ending: &[],
-};
+const SDL: Program = Program { words: TESTGLES2, ready: "SDL_GL_DEPTH_SIZE", ending: &[] };
 
 /// libepoxy, and several threads.
-const MPV: Program = Program { words: MPV_WORDS, ready: "VO:", ending: MPV_ENDING };
-
-const MPV_WORDS: &[&str] = &[
-    "mpv",
-    "--no-config",
-    "--quiet",
-    "--no-audio",
-    "--vo=gpu",
-    "--gpu-api=opengl",
-    "--opengl-es=yes",
-    "--gpu-context=x11egl",
-    "av://lavfi:testsrc=size=160x120:rate=60",
-];
-const MPV_ENDING: &[&str] = &[
-    "mpv",
-    "--no-config",
-    "--quiet",
-    "--no-audio",
-    "--vo=gpu",
-    "--gpu-api=opengl",
-    "--opengl-es=yes",
-    "--gpu-context=x11egl",
-    "--length=3",
-    "av://lavfi:testsrc=size=160x120:rate=60",
-];
+const MPV: Program = Program { words: programs::MPV, ready: "VO:", ending: programs::MPV_ENDING };
 
 impl Program<'_> {
     /// Recorded for a hundred frames and left alone, then told to end: it ends as natively, and has

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use gapii_tests::display::Display;
 use gapii_tests::gapii::Session;
+use gapii_tests::programs::{MPV, TESTGLES2};
 use gapii_tests::replays::verified;
 
 /// Records so many frames of a program, plays them, and compares.
@@ -64,21 +65,10 @@ fn es2gears() {
 
 #[test]
 fn testgles2() {
-    check(&["/usr/libexec/installed-tests/SDL2/testgles2"], 60);
+    check(TESTGLES2, 60);
 }
 
 #[test]
 fn mpv() {
-    let words = [
-        "mpv",
-        "--no-config",
-        "--quiet",
-        "--no-audio",
-        "--vo=gpu",
-        "--gpu-api=opengl",
-        "--opengl-es=yes",
-        "--gpu-context=x11egl",
-        "av://lavfi:testsrc=size=160x120:rate=60",
-    ];
-    check(&words, 60);
+    check(MPV, 60);
 }
