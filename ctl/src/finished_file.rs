@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::fs::Access;
 use tempfile::TempPath;
 
 use crate::failure::Failure;
@@ -63,14 +64,13 @@ impl Write for FinishedFile {
 
 /// A new file in the folder of `path`, with the permissions that a new file there has.
 fn draft_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".");
     tempfile::Builder::new()
         .prefix(&name)
         .suffix(".part")
         .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .tempfile_in(folder_of(path))
 }
 
 /// From here on one of `signals` removes `draft` and ends this process.
@@ -86,6 +86,49 @@ fn remove_on_signals(signals: Signals, draft: PathBuf) -> io::Result<()> {
         }
     };
     std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
+}
+
+/// That `path` can be written, before what it is to hold is made; `what` says what that is.
+pub fn check(path: &Path, what: &str) -> Result<(), Failure> {
+    if path.as_os_str() == "-" {
+        return match rustix::termios::isatty(rustix::stdio::stdout()) {
+            true => Err(Failure::usage(format!(
+                "{what} is not for a terminal; redirect standard output or name a file with -o"
+            ))),
+            false => Ok(()),
+        };
+    }
+    let failed = |error: io::Error| creation_failure(path, &error);
+    match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => {
+            Err(failed(io::Error::from(io::ErrorKind::IsADirectory)))
+        }
+        Ok(metadata) if !metadata.is_file() => Ok(()),
+        _ => rustix::fs::access(folder_of(path), Access::WRITE_OK | Access::EXEC_OK)
+            .map_err(|errno| failed(errno.into())),
+    }
+}
+
+/// What an output is called in sentences.
+pub fn name_of(path: &Path) -> String {
+    match path.as_os_str() == "-" {
+        true => "standard output".to_owned(),
+        false => path.display().to_string(),
+    }
+}
+
+/// A reader that went away ends us quietly.
+pub fn writing_failure(path: &Path, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::reader_gone(),
+        _ => Failure::unreachable(format!("can't write {}: {error}", name_of(path))),
+    }
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 fn creation_failure(path: &Path, error: &io::Error) -> Failure {

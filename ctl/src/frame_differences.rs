@@ -1,32 +1,53 @@
 //! Frames that look another way in one trace than in another: both are played, and what they show is
 //! compared.
+//!
+//! Pictures of the first wait for those of the second in memory, as PNG. Where they are too many for
+//! it both are played again for the others: what is held has a bound.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gapii_replay::Options;
-use gapii_replay::images::{Folder, Images, Picture, PixelDifference};
+use gapii_replay::images::{FrameOf, Images, Picture, PixelDifference, name_of};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::playing::{self, Stop};
-use crate::scratch::Scratch;
 use crate::text::counted;
 use crate::trace_file;
+
+/// Most bytes of pictures that wait.
+const WAITING_BYTES_MAX: usize = 512 << 20;
 
 /// A frame that is not the same in both traces.
 #[derive(Serialize)]
 pub struct FrameDifference {
     /// As the pictures of `replay --images` are named.
     pub name: String,
+    pub process: u32,
+    /// From 0, within its process.
+    pub frame: u64,
     #[serde(flatten)]
     kind: Kind,
 }
 
-#[derive(Serialize)]
+impl FrameDifference {
+    /// Those of `next` that come one after the other behind this one, and are missing like it.
+    pub fn run_of<'d>(&'d self, next: &'d [FrameDifference]) -> &'d [FrameDifference] {
+        let belongs = |(number, other): &(u64, &FrameDifference)| {
+            (other.process, other.frame) == (self.process, self.frame.saturating_add(*number))
+                && self.kind == other.kind
+                && matches!(self.kind, Kind::OnlyInA | Kind::OnlyInB)
+        };
+        let count = (1..).zip(next).take_while(belongs).count();
+        &next[..count]
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
     Pixels(PixelDifference),
@@ -52,58 +73,186 @@ impl fmt::Display for FrameDifference {
 
 /// Plays both traces and compares their frames.
 pub fn find(traces: [&PathBuf; 2], stop: &Stop) -> Result<Vec<FrameDifference>, Failure> {
-    let scratch = Scratch::create()?;
-    let [a, b] = ["a", "b"].map(|name| scratch.path().join(name));
-    let names: BTreeSet<String> =
-        frames(traces[0], &a, stop)?.into_iter().chain(frames(traces[1], &b, stop)?).collect();
-    let mut found = Vec::new();
-    for name in names {
-        let [a, b] = [read(&a.join(&name))?, read(&b.join(&name))?];
-        if let Some(kind) = compare(a, b) {
-            let name = name.trim_end_matches(".png").to_owned();
-            found.push(FrameDifference { name, kind });
-        }
+    let matching = Arc::new(Mutex::new(Matching::new(WAITING_BYTES_MAX)));
+    while !lock(&matching).is_over {
+        lock(&matching).begin();
+        take(traces[0], stop, &matching, Matching::take_a)?;
+        take(traces[1], stop, &matching, Matching::take_b)?;
+        lock(&matching).end();
     }
-    Ok(found)
+    let found = std::mem::take(&mut lock(&matching).found);
+    let named = |((process, frame), kind)| {
+        let name = name_of(process, frame);
+        FrameDifference { name, process, frame, kind }
+    };
+    Ok(found.into_iter().map(named).collect())
 }
 
-/// Writes pictures of a trace's frames into a folder; their names.
-fn frames(trace: &Path, folder: &Path, stop: &Stop) -> Result<Vec<String>, Failure> {
+/// Plays a trace for its pictures.
+fn take(
+    trace: &Path,
+    stop: &Stop,
+    matching: &Arc<Mutex<Matching>>,
+    taker: fn(&mut Matching, FrameOf, Picture) -> bool,
+) -> Result<(), Failure> {
     let mut reader = trace_file::open(trace)?;
-    let pictures = Folder::open(folder).map_err(Failure::unreachable)?;
-    let images = Images::of_frames(pictures, 0..u64::MAX, true);
+    let matching = Arc::clone(matching);
+    let images = Images::for_taker(Box::new(move |frame, picture| {
+        taker(&mut lock(&matching), frame, picture)
+    }));
     let options = Options { images, ..Options::default() };
     let report = playing::play(trace, &mut reader, options, stop.clone())?;
-    if report.cancelled {
-        return Err(Failure::no("stopped before the frames were compared, as asked"));
+    match report.cancelled {
+        true => Err(Failure::no("stopped before the frames were compared, as asked")),
+        false => Ok(()),
     }
-    let unreadable =
-        |error| Failure::unreachable(format!("can't read {}: {error}", folder.display()));
-    let entries = folder.read_dir().map_err(unreadable)?;
-    let names = entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into()));
-    names.collect::<io::Result<_>>().map_err(unreadable)
 }
 
-/// The picture of a frame, if there is one.
-fn read(path: &Path) -> Result<Option<Picture>, Failure> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file,
-    };
-    let picture = file.and_then(|file| Picture::read_png(BufReader::new(file)));
-    let picture = picture.map(Some);
-    picture.map_err(|error| Failure::unreachable(format!("can't read {}: {error}", path.display())))
+fn lock(matching: &Mutex<Matching>) -> MutexGuard<'_, Matching> {
+    matching.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn compare(a: Option<Picture>, b: Option<Picture>) -> Option<Kind> {
+/// Pictures of A that wait for those of B.
+struct Matching {
+    most_bytes: usize,
+    /// As PNG.
+    waiting: BTreeMap<FrameOf, Vec<u8>>,
+    bytes: usize,
+    /// A has frames that there was no room for; B's are compared in another round.
+    has_more: bool,
+    /// Frames that were compared in earlier rounds.
+    done: BTreeSet<FrameOf>,
+    found: BTreeMap<FrameOf, Kind>,
+    is_over: bool,
+}
+
+impl Matching {
+    fn new(most_bytes: usize) -> Self {
+        Self {
+            most_bytes,
+            waiting: BTreeMap::new(),
+            bytes: 0,
+            has_more: false,
+            done: BTreeSet::new(),
+            found: BTreeMap::new(),
+            is_over: false,
+        }
+    }
+
+    /// Both are played from here on, A first.
+    fn begin(&mut self) {
+        self.has_more = false;
+        self.bytes = 0;
+    }
+
+    /// Both have been played.
+    fn end(&mut self) {
+        for (frame, _) in std::mem::take(&mut self.waiting) {
+            self.found.insert(frame, Kind::OnlyInA);
+            self.done.insert(frame);
+        }
+        self.is_over = !self.has_more;
+    }
+
+    /// False: there is no room for more.
+    fn take_a(&mut self, frame: FrameOf, picture: Picture) -> bool {
+        if self.done.contains(&frame) {
+            return true;
+        }
+        // One always has room, so that every round gets further.
+        if self.bytes >= self.most_bytes && !self.waiting.is_empty() {
+            self.has_more = true;
+            return false;
+        }
+        let mut png = Vec::new();
+        // Writing to memory does not fail; if it did, B's picture would be the only one.
+        let _ = picture.write_png(&mut png);
+        self.bytes += png.len();
+        self.waiting.insert(frame, png);
+        true
+    }
+
+    /// False: nothing waits any more, and the rest is for another round.
+    fn take_b(&mut self, frame: FrameOf, picture: Picture) -> bool {
+        if let Some(png) = self.waiting.remove(&frame) {
+            self.done.insert(frame);
+            if let Some(kind) = compare(&png, &picture) {
+                self.found.insert(frame, kind);
+            }
+        } else if !self.has_more && !self.done.contains(&frame) {
+            self.done.insert(frame);
+            self.found.insert(frame, Kind::OnlyInB);
+        }
+        !(self.has_more && self.waiting.is_empty())
+    }
+}
+
+fn compare(a: &[u8], b: &Picture) -> Option<Kind> {
+    let Ok(a) = Picture::read_png(Cursor::new(a)) else { return Some(Kind::OnlyInB) };
     let size = |picture: &Picture| [picture.width, picture.height];
-    match (a, b) {
-        (Some(a), Some(b)) => match a.difference(&b) {
-            Some(difference) => (difference.pixels > 0).then_some(Kind::Pixels(difference)),
-            None => Some(Kind::Sizes([size(&a), size(&b)])),
-        },
-        (Some(_), None) => Some(Kind::OnlyInA),
-        (None, Some(_)) => Some(Kind::OnlyInB),
-        (None, None) => None,
+    match a.difference(b) {
+        Some(difference) => (difference.pixels > 0).then_some(Kind::Pixels(difference)),
+        None => Some(Kind::Sizes([size(&a), size(b)])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(color: u8) -> Picture {
+        Picture { width: 8, height: 8, rgba: [color, 0, 0, 255].repeat(64) }
+    }
+
+    /// What differs between frames of these colours, in as many rounds as it takes.
+    fn found(a: &[(FrameOf, u8)], b: &[(FrameOf, u8)], most_bytes: usize) -> (String, usize) {
+        let (mut matching, mut rounds) = (Matching::new(most_bytes), 0);
+        while !matching.is_over {
+            matching.begin();
+            let _ = a.iter().all(|(frame, color)| matching.take_a(*frame, picture(*color)));
+            let _ = b.iter().all(|(frame, color)| matching.take_b(*frame, picture(*color)));
+            matching.end();
+            rounds += 1;
+        }
+        let name = |kind: &Kind| match kind {
+            Kind::Pixels(difference) => format!("by {}", difference.largest),
+            kind => format!("{kind:?}"),
+        };
+        let found = matching.found.iter();
+        let words =
+            found.map(|((process, frame), kind)| format!("{process}.{frame} {}", name(kind)));
+        (words.collect::<Vec<_>>().join(", "), rounds)
+    }
+
+    #[test]
+    fn frames_are_compared_whatever_room_there_is() {
+        let a = [((0, 0), 1), ((1, 0), 2), ((0, 1), 3), ((0, 2), 4), ((0, 3), 5)];
+        // Its processes took turns in another order.
+        let b = [((1, 0), 2), ((0, 0), 1), ((0, 1), 9), ((0, 2), 4), ((1, 1), 7)];
+        let expected = "0.1 by 6, 0.3 OnlyInA, 1.1 OnlyInB";
+        assert_eq!(found(&a, &b, usize::MAX), (expected.to_owned(), 1));
+        assert_eq!(found(&a, &b, 1), (expected.to_owned(), 5));
+        let mut png = Vec::new();
+        picture(1).write_png(&mut png).expect("memory");
+        // Two have room.
+        assert_eq!(found(&a, &b, png.len() + 1), (expected.to_owned(), 3));
+    }
+
+    #[test]
+    fn same_frames_differ_nowhere() {
+        let frames = [((0, 0), 1), ((0, 1), 2)];
+        assert_eq!(found(&frames, &frames, 1).0, "");
+        assert_eq!(found(&[], &[], 1), (String::new(), 1));
+    }
+
+    #[test]
+    fn frames_that_are_missing_one_after_the_other_are_a_run() {
+        let missing = |process, frame| {
+            let name = name_of(process, frame);
+            FrameDifference { name, process, frame, kind: Kind::OnlyInA }
+        };
+        let all = [missing(0, 3), missing(0, 4), missing(0, 5), missing(0, 7), missing(1, 8)];
+        let run = |at: usize| all[at].run_of(&all[at + 1..]).len();
+        assert_eq!([run(0), run(2), run(3), run(4)], [2, 0, 0, 0]);
     }
 }

@@ -17,6 +17,13 @@ use crate::trace_file::{Reader, unreadable};
 #[derive(Clone)]
 pub struct Stop(Arc<AtomicBool>);
 
+impl Stop {
+    pub fn is_asked(&self) -> bool {
+        // Relaxed: a flag alone, nothing is read because of it.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// From here on Ctrl-C ends what is played, and a second one this process. To be called before
 /// there is another thread.
 pub fn hear_stops() -> Result<Stop, Failure> {
@@ -30,11 +37,11 @@ pub fn play(
     path: &Path,
     reader: &mut Reader,
     options: Options,
-    Stop(is_cancelled): Stop,
+    stop: Stop,
 ) -> Result<Report, Failure> {
     let loader = SystemLoader::open().map_err(|error| Failure::unreachable(error.to_string()))?;
     let commands = reader.footer().map_or(0, |footer| footer.totals.calls);
-    let mut watch = Watch { progress: ReadingProgress::start(commands), is_cancelled };
+    let mut watch = Watch { progress: ReadingProgress::start(commands), stop };
     let report = replay(reader, &loader, options, &mut watch);
     watch.progress.clear();
     report.map_err(|error| match error {
@@ -47,7 +54,7 @@ pub fn play(
 /// Shows how far it is, and hears Ctrl-C.
 struct Watch {
     progress: ReadingProgress,
-    is_cancelled: Arc<AtomicBool>,
+    stop: Stop,
 }
 
 impl Events for Watch {
@@ -58,7 +65,6 @@ impl Events for Watch {
     }
 
     fn is_cancelled(&self) -> bool {
-        // Relaxed: a flag alone, nothing is read because of it.
-        self.is_cancelled.load(Ordering::Relaxed)
+        self.stop.is_asked()
     }
 }

@@ -4,24 +4,72 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use gapii_protocol::trace::reader::OpenError;
-use gapii_protocol::trace::{Tail, TraceReader};
+use gapii_protocol::trace::{Info, Tail, TraceReader};
 
 use crate::failure::Failure;
+use crate::text::counted;
 
 pub type Reader = TraceReader<File>;
 
 /// Opens a trace; a file that is none is an answer, a file that can't be read is not.
 pub fn open(path: &Path) -> Result<Reader, Failure> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+    let metadata = file.metadata();
+    if metadata.as_ref().is_ok_and(|metadata| metadata.is_dir()) {
         return Err(Failure::unreachable(format!("can't read {}: it is a folder", path.display())));
+    }
+    if metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
+        return Err(Failure::no(format!("{} is empty: not a trace", path.display())));
     }
     TraceReader::open(file).map_err(|error| match error {
         OpenError::Io(error) => unreadable(path, &error),
         error => Failure::no(format!("{}: {error}", path.display())),
+    })
+}
+
+/// That the trace has one of these frames, and this command, before it is played up to there.
+pub fn judge_wish(
+    path: &Path,
+    reader: &mut Reader,
+    frames: Option<&Range<u64>>,
+    seq: Option<u64>,
+) -> Result<(), Failure> {
+    if frames.is_none() && seq.is_none() {
+        return Ok(());
+    }
+    let info = Info::of(reader).map_err(|error| unreadable(path, &error))?;
+    if let Some(seq) = seq.filter(|seq| *seq >= info.calls) {
+        let name = path.display();
+        return Err(Failure::no(match info.calls {
+            0 => format!("{name} has no command"),
+            calls => format!("{name} has no command {seq}; its last one is {}", calls - 1),
+        }));
+    }
+    let count = frames_of_longest(&info);
+    // Commands of a program that never swaps are of frame 0.
+    match frames.is_none_or(|frames| frames.start < count.max(1)) {
+        true => Ok(()),
+        false => Err(no_such_frame(path, count)),
+    }
+}
+
+/// How many frames the process has that has most.
+pub fn frames_of_longest(info: &Info) -> u64 {
+    info.processes.iter().map(|process| process.frames).max().unwrap_or(0)
+}
+
+pub fn no_such_frame(path: &Path, count: u64) -> Failure {
+    let name = path.display();
+    Failure::no(match count {
+        0 => format!("{name} shows no frame: the program never swapped"),
+        _ => {
+            let has = counted(count, "frame");
+            format!("{name} has no such frame; it has {has}, the first is number 0")
+        }
     })
 }
 

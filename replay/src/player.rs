@@ -2,7 +2,7 @@
 //!
 //! All there is of a replay is one value, which the threads hand to each other: see `threads`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::CStr;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::time::Instant;
 use gapii_protocol::trace::description::{Description, Function, Type};
 use gapii_protocol::trace::reader::Commands;
 use gapii_protocol::trace::value::Value;
-use gapii_protocol::trace::{Bytes, Command, Tail, TraceReader};
+use gapii_protocol::trace::{Bytes, Command, TraceReader};
 use gapii_state::follow::Follower;
 
 use crate::call::{self, ARGS_MAX, Call, Entry, Output, Play, Skip};
@@ -34,7 +34,8 @@ use crate::verify::{self, Verifier};
 /// What is to be played, and how.
 #[derive(Default)]
 pub struct Options {
-    /// Frames that are shown; playing begins with the first command in any case and ends behind them.
+    /// Frames of each process that are shown; playing begins with the first command in any case, and
+    /// each process ends behind them.
     pub frames: Option<Range<u64>>,
     /// Play up to this command.
     pub stop_after: Option<u64>,
@@ -142,7 +143,9 @@ pub fn replay<R: Read + Seek + Send>(
     events: &mut dyn Events,
 ) -> Result<Report, ReplayError> {
     let table = functions(&reader.header().description)?;
-    let survey = Survey::of(reader)?;
+    let Some(survey) = Survey::of(reader, events)? else {
+        return Ok(Report { cancelled: true, ..Report::default() });
+    };
     let driver = Arc::new(Driver::load(loader));
     let egl = Egl::open(&driver, &survey, options.window).map_err(|lacks| missing(&lacks))?;
     let limits = options.limits;
@@ -173,6 +176,7 @@ pub fn replay<R: Read + Seek + Send>(
         table,
         events,
         frames: options.frames,
+        ended: BTreeSet::new(),
         stop_after: options.stop_after,
         total,
         done: 0,
@@ -188,11 +192,7 @@ pub fn replay<R: Read + Seek + Send>(
     if let Some(failure) = player.failure.take() {
         return Err(failure.into());
     }
-    player.note_tail();
-    let mut images = std::mem::take(&mut player.parts.images);
-    if player.parts.report.cancelled {
-        images.cancel();
-    }
+    let images = std::mem::take(&mut player.parts.images);
     let mut report = player.parts.report;
     report.verified = player.parts.verify.finish();
     report.seconds = begun.elapsed().as_secs_f64();
@@ -280,6 +280,8 @@ pub(crate) struct Player<'r, 'e, R> {
     table: Vec<Option<Known>>,
     events: &'e mut dyn Events,
     frames: Option<Range<u64>>,
+    /// Processes that are behind those frames.
+    ended: BTreeSet<u32>,
     stop_after: Option<u64>,
     total: u64,
     done: u64,
@@ -329,30 +331,42 @@ impl<R: Read + Seek> Player<'_, '_, R> {
         self.parts.threads.end(thread)
     }
 
-    /// Goes on to the next command; false where playing ends.
+    /// Goes on to the next command that is wanted; false where playing ends.
     fn advance(&mut self) -> bool {
-        if self.done.is_multiple_of(256) {
-            self.events.progress(self.done, self.total);
-            if self.events.is_cancelled() {
-                self.parts.report.cancelled = true;
+        loop {
+            if self.done.is_multiple_of(256) {
+                self.events.progress(self.done, self.total);
+                if self.events.is_cancelled() {
+                    self.parts.report.cancelled = true;
+                    return false;
+                }
+            }
+            if self.parts.images.is_over() {
                 return false;
             }
-        }
-        if self.parts.images.is_over() {
-            return false;
-        }
-        self.done += 1;
-        match self.commands.advance() {
-            Ok(true) => {
-                let frame = self.commands.assembler().frame();
-                self.frames.as_ref().is_none_or(|frames| frame < frames.end)
-            }
-            Ok(false) => false,
-            Err(error) => {
-                self.failure = Some(error);
-                false
+            self.done += 1;
+            match self.commands.advance() {
+                Ok(true) if self.is_wanted() => return true,
+                Ok(true) if self.ended.len() < self.parts.survey.processes.len() => {}
+                Ok(_) => return false,
+                Err(error) => {
+                    self.failure = Some(error);
+                    return false;
+                }
             }
         }
+    }
+
+    /// Whether the command is of a frame that is played. Processes have frames of their own, and
+    /// nothing else in common.
+    fn is_wanted(&mut self) -> bool {
+        let Some(frames) = &self.frames else { return true };
+        let command = self.commands.command();
+        let is_wanted = command.frame < frames.end;
+        if !is_wanted {
+            self.ended.insert(command.process);
+        }
+        is_wanted
     }
 
     /// The thread that the first command to be played is on, if there is one.
@@ -362,21 +376,6 @@ impl<R: Read + Seek> Player<'_, '_, R> {
         }
         self.is_pending = true;
         Some(self.commands.command().thread)
-    }
-
-    fn note_tail(&mut self) {
-        match self.commands.tail() {
-            Tail::Complete => {}
-            Tail::Truncated { at } => {
-                self.parts
-                    .report
-                    .note(format!("the trace is cut at byte {at}; what is before it was played"));
-            }
-            Tail::Damaged { at, why } => {
-                let note = format!("the trace is damaged from byte {at} on: {why}");
-                self.parts.report.note(note);
-            }
-        }
     }
 }
 

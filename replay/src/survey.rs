@@ -10,12 +10,15 @@ use gapii_protocol::trace::tracker::{ContextLimits, DefaultFramebuffer};
 use gapii_protocol::trace::{Command, TraceReader};
 
 use crate::egl;
+use crate::player::Events;
 use crate::requirements::{self, Needs};
 
 /// Most objects of each sort that are looked at.
 const OBJECTS_MAX: usize = 1 << 16;
 /// Most locations of attributes.
 const LOCATIONS_MAX: usize = 1 << 20;
+/// Commands from one question whether to go on to the next.
+const CANCEL_STEP: u64 = 1 << 14;
 /// Most changes of a surface's size.
 const SIZES_MAX: usize = 1 << 12;
 
@@ -35,6 +38,8 @@ pub type Attributes = Vec<(i64, i64)>;
 pub struct Survey {
     /// Names of all functions that are called.
     pub functions: BTreeSet<String>,
+    /// Processes that have commands.
+    pub processes: BTreeSet<u32>,
     /// Contexts in the order in which they were made.
     pub contexts: Vec<ContextFacts>,
     /// Surfaces in the order in which they were made.
@@ -156,14 +161,22 @@ impl SurfaceFacts {
 }
 
 impl Survey {
-    /// Reads all of the trace.
-    pub fn of<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Self> {
+    /// Reads all of the trace; `None` if it was cancelled meanwhile.
+    pub fn of<R: Read + Seek>(
+        reader: &mut TraceReader<R>,
+        events: &dyn Events,
+    ) -> io::Result<Option<Self>> {
         let mut surveyor = Surveyor::default();
         let mut commands = reader.commands()?;
+        let mut count = 0u64;
         while commands.advance()? {
             surveyor.look_at(&commands.command());
+            count += 1;
+            if count.is_multiple_of(CANCEL_STEP) && events.is_cancelled() {
+                return Ok(None);
+            }
         }
-        Ok(surveyor.survey)
+        Ok(Some(surveyor.survey))
     }
 
     /// Whether EGL is used at all.
@@ -201,6 +214,8 @@ struct Surveyor {
     looks: Vec<Option<Look>>,
     /// By function id: the requirement, for those that not every context has.
     requirements: Vec<Option<usize>>,
+    /// The process of the last command.
+    process: Option<u32>,
     /// The context that was found last.
     last: Option<((u32, u64), usize)>,
     contexts: HashMap<(u32, u64), usize>,
@@ -304,6 +319,10 @@ impl Surveyor {
                 *self.looks[id].insert(Look::of(command.name()))
             }
         };
+        if self.process != Some(command.process) {
+            self.process = Some(command.process);
+            self.survey.processes.insert(command.process);
+        }
         if command.limits.is_some() && self.learned != Some((command.process, command.context)) {
             self.learn_limits(command);
         }

@@ -296,14 +296,44 @@ fn resources_are_files_by_their_names() {
 }
 
 #[test]
-fn command_that_is_not_there_is_said_so() {
+fn frames_of_several_processes_are_told_apart() {
     let session = Session::new();
-    let (recording, _) = recorded(&session, &program("attachments"));
-    let folder = session.path("at");
+    let program = app("animation");
+    let script = format!("{0} && {0}", program.display());
+    let recording = session.record(&[], &offscreen(Path::new("sh"), ["-c", &script]));
+    recording.run.clone().ok();
+    let folder = session.path("frames");
     let text = folder.to_str().expect("a plain name");
-    let options = ["--images", text, "--at", "999999"];
-    let finished = run(&mut played(&session, "replay", &recording.trace, &options));
-    assert_ne!(finished.shell_status(), 0, "{finished}");
-    assert!(finished.stderr.contains("command 999999 was not played"), "{finished}");
-    assert_eq!(files(&folder), [""; 0]);
+    // The first is behind its frame 1 before the second has one.
+    let options = ["--images", text, "--frames", "0..2"];
+    run(&mut played(&session, "replay", &recording.trace, &options)).ok();
+    let expected = ["frame-000001", "frame-000002"].map(|name| format!("{name}.png"));
+    let of_second = expected.clone().map(|name| format!("process-1-{name}"));
+    assert_eq!(files(&folder), [expected, of_second].concat());
+    let sheet = session.path("sheet.png");
+    let text = sheet.to_str().expect("a plain name");
+    let options = ["-o", text, "--count", "4"];
+    let finished = run(&mut played(&session, "montage", &recording.trace, &options)).ok();
+    assert!(finished.stderr.contains("shows 4 frames of"), "{finished}");
+    let key = finished.stderr.lines().any(|line| line.contains("P0 is") && line.contains("P1 is"));
+    assert!(key, "{finished}");
+}
+
+#[test]
+fn frame_or_command_that_there_is_not_is_said() {
+    let session = Session::new();
+    let (recording, _) = recorded(&session, &app("animation"));
+    let folder = session.path("none");
+    let text = folder.to_str().expect("a plain name");
+    let check = |name: &str, options: &[&str], words: &str| {
+        let finished = run(&mut played(&session, name, &recording.trace, options));
+        assert_eq!(finished.shell_status(), 1, "{finished}");
+        assert!(finished.stderr.contains(words), "{finished}");
+    };
+    check("replay", &["--frames", "100000..100001"], "has no such frame");
+    check("dump", &["--frames", "100000..100001"], "has no such frame");
+    check("replay", &["--images", text, "--at", "100000"], "has no command 100000");
+    check("dump", &["--resources", text, "--at", "100000"], "has no command 100000");
+    check("replay", &["--images", text, "--at", "0"], "nothing to show of command 0");
+    assert!(!folder.exists() || files(&folder).is_empty());
 }

@@ -11,11 +11,14 @@ use crate::args::Json;
 use crate::call_text;
 use crate::failure::Failure;
 use crate::frame_differences::{self, FrameDifference};
-use crate::playing;
+use crate::playing::{self, Stop};
 use crate::reading_progress::ReadingProgress;
 use crate::table::aligned;
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
+
+/// Most lines about frames.
+const LISTED_MAX: usize = 100;
 
 #[derive(Args, Debug)]
 pub struct Diff {
@@ -46,7 +49,7 @@ struct Differences {
 
 pub fn run(args: &Diff) -> Result<u8, Failure> {
     let stop = playing::hear_stops()?;
-    let commands = compare(args)?;
+    let commands = compare(args, &stop)?;
     // The same commands with the same memory draw the same.
     let frames = match commands.is_same() || args.no_frames {
         true => None,
@@ -65,7 +68,7 @@ pub fn run(args: &Diff) -> Result<u8, Failure> {
 }
 
 /// Reads both traces, a command of each in turn.
-fn compare(args: &Diff) -> Result<Found, Failure> {
+fn compare(args: &Diff, stop: &Stop) -> Result<Found, Failure> {
     let (mut a, mut b) = (trace_file::open(&args.a)?, trace_file::open(&args.b)?);
     let info = Info::of(&mut a).map_err(|error| unreadable(&args.a, &error))?;
     let mut progress = ReadingProgress::start(info.calls);
@@ -87,6 +90,10 @@ fn compare(args: &Diff) -> Result<Found, Failure> {
             break;
         }
         progress.step();
+        if stop.is_asked() {
+            progress.clear();
+            return Err(Failure::no("stopped before the commands were compared, as asked"));
+        }
     }
     progress.clear();
     trace_file::judge_tail(&args.a, a.tail())?;
@@ -127,9 +134,21 @@ fn describe_frames(frames: &[FrameDifference]) -> String {
     if frames.is_empty() {
         return "no frame looks another way\n".to_owned();
     }
-    let head = ["FRAME", "DIFFERENCE"].map(str::to_owned);
-    let rows = frames.iter().map(|frame| [frame.name.clone(), frame.to_string()]);
-    aligned(std::iter::once(head).chain(rows))
+    let mut rows = vec![["FRAME", "DIFFERENCE"].map(str::to_owned)];
+    let mut rest = frames;
+    while let [first, next @ ..] = rest
+        && rows.len() <= LISTED_MAX
+    {
+        let run = first.run_of(next);
+        let until = run.last().map(|last| format!(" to {}", last.name)).unwrap_or_default();
+        rows.push([format!("{}{until}", first.name), first.to_string()]);
+        rest = &next[run.len()..];
+    }
+    let mut text = aligned(rows.into_iter());
+    if !rest.is_empty() {
+        text += &format!("and {} more; --json has all\n", counted(rest.len() as u64, "frame"));
+    }
+    text
 }
 
 /// The command of this number, as `dump` has it.

@@ -12,6 +12,7 @@ use gapii_replay::images::{At, Folder, Images};
 
 use crate::args::{Frames, Json, Trace};
 use crate::call_text;
+use crate::commands::replay::judge_pictures;
 use crate::failure::Failure;
 use crate::playing;
 use crate::text::{self, counted};
@@ -54,11 +55,14 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
         true => json::write_line(command, &mut &mut *out),
         false => call_text::write_line(command, out),
     };
-    let mut problem = None;
+    let (mut problem, mut is_empty) = (None, true);
     text::print(|out| {
         loop {
             match commands.next_command() {
-                Ok(Some(command)) => write_line(&command, out)?,
+                Ok(Some(command)) => {
+                    is_empty = false;
+                    write_line(&command, out)?;
+                }
                 Ok(None) => return Ok(()),
                 Err(error) => {
                     problem = Some(unreadable(path, &error));
@@ -69,6 +73,9 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     })?;
     problem.map_or(Ok(()), Err)?;
     trace_file::judge_tail(path, commands.tail())?;
+    if is_empty && let Some(frames) = &args.frames.frames {
+        trace_file::judge_wish(path, &mut reader, Some(frames), None)?;
+    }
     Ok(0)
 }
 
@@ -76,6 +83,7 @@ fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> 
     let path = &args.trace.trace;
     let stop = playing::hear_stops()?;
     let mut reader = trace_file::open(path)?;
+    trace_file::judge_wish(path, &mut reader, None, Some(seq))?;
     let at = At {
         seq,
         colors: false,
@@ -93,11 +101,13 @@ fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> 
     if report.cancelled {
         return Err(Failure::no(format!("stopped before command {seq}, as asked")));
     }
+    judge_pictures(&report, seq)?;
     let skipped = match report.skipped {
         0 => String::new(),
         skipped => format!("; {} could not be played", counted(skipped, "command")),
     };
     let files = counted(report.images.files, "file");
     text::say(&format!("wrote {files} to {}{skipped}", folder.display()));
+    trace_file::judge_tail(path, reader.tail())?;
     Ok(0)
 }

@@ -12,7 +12,7 @@ use gapii_protocol::trace::{Command, Info, json};
 
 use crate::args::Trace;
 use crate::failure::Failure;
-use crate::finished_file::FinishedFile;
+use crate::finished_file::{self, FinishedFile};
 use crate::reading_progress::ReadingProgress;
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
@@ -46,6 +46,9 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
     let mut reader = trace_file::open(path)?;
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let process = process(args, &info.processes)?;
+    if args.format == Format::Apitrace {
+        finished_file::check(&args.output, "a .trace")?;
+    }
     let file = FinishedFile::create(&args.output)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);
     let mut progress = ReadingProgress::start(info.calls);
@@ -148,8 +151,5 @@ fn warn(summary: &Summary) {
 }
 
 fn unwritable(args: &Export, error: &io::Error) -> Failure {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::reader_gone(),
-        _ => Failure::unreachable(format!("can't write {}: {error}", args.output.display())),
-    }
+    finished_file::writing_failure(&args.output, error)
 }

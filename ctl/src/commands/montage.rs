@@ -2,17 +2,18 @@
 //!
 //! Plays the trace for it, once, up to the last frame that is shown.
 
-use std::io::BufWriter;
+use std::io::{self, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use gapii_protocol::trace::Info;
 use gapii_replay::Options;
-use gapii_replay::images::{Images, Sheet, spread};
+use gapii_replay::images::{FrameOf, Images, Sheet, spread};
 
 use crate::args::{Frames, Trace};
 use crate::failure::Failure;
-use crate::finished_file::FinishedFile;
+use crate::finished_file::{self, FinishedFile};
 use crate::playing;
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
@@ -47,19 +48,16 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
     let name = path.display();
     let stop = playing::hear_stops()?;
     let mut reader = trace_file::open(path)?;
+    finished_file::check(&args.output, "a picture")?;
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
-    let count = info.processes.iter().map(|process| process.frames).max().unwrap_or(0);
     let wanted = args.frames.frames.clone().unwrap_or(0..u64::MAX);
-    let frames = spread(wanted.start.min(count)..wanted.end.min(count), args.count.into());
-    let Some(last) = frames.last().copied() else {
-        return Err(Failure::no(match count {
-            0 => format!("{name} shows no frame: the program never swapped"),
-            _ => format!("{name} has no such frame; it has {}", counted(count, "frame")),
-        }));
+    let frames = chosen(&info, &wanted, args.count.into());
+    let Some(end) = frames.iter().map(|(_, frame)| frame.saturating_add(1)).max() else {
+        return Err(trace_file::no_such_frame(path, trace_file::frames_of_longest(&info)));
     };
     let sheet = Sheet::new(args.columns.into(), args.width.into());
     let options = Options {
-        frames: Some(0..last.saturating_add(1)),
+        frames: Some(0..end),
         images: Images::of_sheet(sheet, frames),
         ..Options::default()
     };
@@ -71,19 +69,52 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
         let why = report.notes.first().map(|note| format!(": {note}")).unwrap_or_default();
         return Err(Failure::no(format!("no frame of {name} could be shown{why}")));
     };
-    let failed = |error: std::io::Error| {
-        Failure::unreachable(format!("can't write {}: {error}", args.output.display()))
-    };
-    let mut out = BufWriter::new(FinishedFile::create(&args.output)?);
-    sheet.picture().write_png(&mut out).map_err(failed)?;
-    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    file.finish().map_err(failed)?;
+    let failed = |error: io::Error| finished_file::writing_failure(&args.output, &error);
+    let mut png = Vec::new();
+    sheet.picture().write_png(&mut png).map_err(failed)?;
+    let mut file = FinishedFile::create(&args.output)?;
+    file.write_all(&png).and_then(|()| file.finish()).map_err(failed)?;
     let skipped = match report.skipped {
         0 => String::new(),
         skipped => format!("; {} could not be played", counted(skipped, "command")),
     };
     let shown = counted(sheet.len() as u64, "frame");
-    text::say(&format!("{} shows {shown} of {count}{skipped}", args.output.display()));
+    let place = finished_file::name_of(&args.output);
+    text::say(&format!("{place} shows {shown} of {}{skipped}", info.frames));
+    if let Some(key) = key(&info) {
+        text::say(&key);
+    }
     trace_file::judge_tail(path, reader.tail())?;
     Ok(0)
+}
+
+/// Frames that are shown, evenly spread over those that are wanted of each process.
+fn chosen(info: &Info, wanted: &Range<u64>, most: u64) -> Vec<FrameOf> {
+    let parts: Vec<(u32, Range<u64>)> = (0..)
+        .zip(&info.processes)
+        .map(|(process, entry)| (process, wanted.start..wanted.end.min(entry.frames)))
+        .filter(|(_, frames)| !frames.is_empty())
+        .collect();
+    let len = |frames: &Range<u64>| frames.end - frames.start;
+    let total = parts.iter().fold(0, |total: u64, (_, part)| total.saturating_add(len(part)));
+    let nth = |mut number: u64| {
+        let mut parts = parts.iter();
+        parts.find_map(|(process, frames)| match number < len(frames) {
+            true => Some((*process, frames.start + number)),
+            false => {
+                number -= len(frames);
+                None
+            }
+        })
+    };
+    spread(0..total, most).into_iter().filter_map(nth).collect()
+}
+
+/// Which process is which, where frames of several are shown.
+fn key(info: &Info) -> Option<String> {
+    let named = (0u32..).zip(&info.processes).filter(|(_, process)| process.frames > 0);
+    let words: Vec<String> =
+        named.map(|(at, process)| format!("P{at} is {} {}", process.pid, process.name)).collect();
+    (words.len() > 1 || words.first().is_some_and(|word| !word.starts_with("P0 ")))
+        .then(|| words.join(", "))
 }

@@ -57,8 +57,9 @@ pub struct Replay {
 
 pub fn run(args: &Replay) -> Result<u8, Failure> {
     let path = &args.trace.trace;
-    let mut reader = trace_file::open(path)?;
     let stop = playing::hear_stops()?;
+    let mut reader = trace_file::open(path)?;
+    trace_file::judge_wish(path, &mut reader, args.frames.frames.as_ref(), args.at)?;
     let mut options = Options {
         frames: args.frames.frames.clone(),
         window: args.window,
@@ -89,14 +90,42 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         true => text::print_json(&report)?,
         false => text::print(|out| write!(out, "{}", describe(&report)))?,
     }
-    if args.images.is_some() && args.at.is_none() && report.frames == 0 {
-        text::say(
-            &"no pictures: the program never swapped; --at SEQ shows what a command has drawn",
-        );
+    if let Some(hint) = hint(args, &report) {
+        text::say(&hint);
     }
     judge(&report)?;
     trace_file::judge_tail(path, reader.tail())?;
+    if let Some(seq) = args.at {
+        judge_pictures(&report, seq)?;
+    }
     Ok(0)
+}
+
+/// What somebody may wonder about who sees the report.
+fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
+    if report.played + report.skipped == 0 && !report.cancelled {
+        return Some("the trace has no commands: the program called nothing of EGL or OpenGL ES");
+    }
+    if args.images.is_some() && args.at.is_none() && report.frames == 0 {
+        return Some(
+            "no pictures: the program never swapped; --at SEQ shows what a command has drawn",
+        );
+    }
+    let observed = report.verified.as_ref().is_none_or(|verified| verified.frames > 0);
+    (!observed && report.frames > 0).then_some(
+        "no frame was compared: the trace has none observed; record with --observe-frames N",
+    )
+}
+
+/// Whether there are pictures of a command.
+pub fn judge_pictures(report: &Report, seq: u64) -> Result<(), Failure> {
+    match (report.images.missed, report.images.files) {
+        (Some(_), _) => {
+            Err(Failure::no(format!("command {seq} was not played, so there is nothing of it")))
+        }
+        (None, 0) => Err(Failure::no(format!("there is nothing to show of command {seq}"))),
+        (None, _) => Ok(()),
+    }
 }
 
 /// Whether all of it was played.
@@ -170,7 +199,7 @@ fn describe_verified(verified: &Verified) -> String {
         text.push_str(&format!("{count} tolerated: {reason}\n"));
     }
     text.push_str(&format!(
-        "compared {} ({} of them): {} equal, {} tolerated, {} different\n",
+        "compared {}, among them {}: {} equal, {} tolerated, {} different\n",
         counted(verified.compared, "answer"),
         counted(verified.frames, "frame"),
         verified.equal,

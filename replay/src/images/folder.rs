@@ -33,8 +33,12 @@ impl Folder {
     /// Opens a folder, and makes it if there is none. Files that are there already stay, but for
     /// those of the same names.
     pub fn open(path: &Path) -> Result<Self, String> {
-        fs::create_dir_all(path)
-            .map_err(|error| format!("can't make the folder {}: {error}", path.display()))?;
+        fs::create_dir_all(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+                format!("{} is no folder; choose another place", path.display())
+            }
+            _ => format!("can't make the folder {}: {error}", path.display()),
+        })?;
         let count = thread::available_parallelism().map_or(1, usize::from).clamp(1, WORKERS_MAX);
         let state = Arc::<Mutex<State>>::default();
         // As many files wait as are written: what is held is bounded by that.

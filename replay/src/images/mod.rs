@@ -37,21 +37,33 @@ pub struct Images {
     files: u64,
     /// What went wrong with writing; nothing more is played then.
     failure: Option<String>,
+    is_enough: bool,
 }
 
 /// Frames that are shown.
 struct Frames {
-    wanted: Range<u64>,
-    /// Of those wanted; all without.
-    only: Option<BTreeSet<u64>>,
+    wanted: Wanted,
     is_opaque: bool,
     to: Target,
 }
 
+enum Wanted {
+    /// Of each process.
+    Range(Range<u64>),
+    These(BTreeSet<FrameOf>),
+}
+
+/// A frame: its process in the trace, and its number there.
+pub type FrameOf = (u32, u64);
+
 enum Target {
     Folder(Folder),
     Sheet(Sheet),
+    Taker(Taker),
 }
+
+/// Takes pictures as they come; false: it has enough, and nothing more is played.
+pub type Taker = Box<dyn FnMut(FrameOf, Picture) -> bool + Send>;
 
 /// What came of the pictures.
 #[derive(Clone, Debug, Default, serde::Serialize)]
@@ -61,23 +73,30 @@ pub struct Taken {
     /// Small pictures of frames, where a sheet was asked for.
     #[serde(skip)]
     pub sheet: Option<Sheet>,
+    /// The command that was to be looked at, if it was not played.
+    #[serde(skip)]
+    pub missed: Option<u64>,
 }
 
 impl Images {
     /// One PNG in `folder` for each frame that is wanted, named by its ordinal; opaque ones are
     /// without alpha, as a window shows them.
     pub fn of_frames(folder: Folder, wanted: Range<u64>, is_opaque: bool) -> Self {
-        let frames = Frames { wanted, only: None, is_opaque, to: Target::Folder(folder) };
-        Self { frames: Some(frames), ..Self::default() }
+        Self::of(Wanted::Range(wanted), is_opaque, Target::Folder(folder))
     }
 
     /// A contact sheet of these frames.
-    pub fn of_sheet(sheet: Sheet, frames: impl IntoIterator<Item = u64>) -> Self {
-        let only: BTreeSet<u64> = frames.into_iter().collect();
-        let end = only.last().map_or(0, |last| last.saturating_add(1));
-        let to = Target::Sheet(sheet);
-        let frames = Frames { wanted: 0..end, only: Some(only), is_opaque: true, to };
-        Self { frames: Some(frames), ..Self::default() }
+    pub fn of_sheet(sheet: Sheet, frames: impl IntoIterator<Item = FrameOf>) -> Self {
+        Self::of(Wanted::These(frames.into_iter().collect()), true, Target::Sheet(sheet))
+    }
+
+    /// Every frame, for somebody who takes it, without alpha.
+    pub fn for_taker(taker: Taker) -> Self {
+        Self::of(Wanted::Range(0..u64::MAX), true, Target::Taker(taker))
+    }
+
+    fn of(wanted: Wanted, is_opaque: bool, to: Target) -> Self {
+        Self { frames: Some(Frames { wanted, is_opaque, to }), ..Self::default() }
     }
 
     /// What one command has left behind, and nothing played after it.
@@ -87,37 +106,26 @@ impl Images {
 
     /// Whether there is no use in playing on.
     pub fn is_over(&self) -> bool {
-        self.failure.is_some()
-    }
-
-    /// Playing ends before its time; what there is of pictures is whole.
-    pub fn cancel(&mut self) {
-        self.at = None;
+        self.failure.is_some() || self.is_enough
     }
 
     /// Waits until all is written.
     pub fn finish(self) -> Result<Taken, String> {
-        let taken = match self.frames.map(|frames| frames.to) {
-            None => Ok(Taken::default()),
-            Some(Target::Folder(folder)) => {
-                folder.finish().map(|files| Taken { files, sheet: None })
-            }
-            Some(Target::Sheet(sheet)) => Ok(Taken { files: 0, sheet: Some(sheet) }),
-        };
-        match (self.failure, self.at) {
-            (Some(failure), _) => Err(failure),
-            (None, Some(at)) => {
-                Err(format!("command {} was not played, so there is nothing of it", at.seq))
-            }
-            (None, None) => taken.map(|taken| Taken { files: taken.files + self.files, ..taken }),
+        let mut taken =
+            Taken { files: self.files, missed: self.at.map(|at| at.seq), ..Taken::default() };
+        match self.frames.map(|frames| frames.to) {
+            None | Some(Target::Taker(_)) => {}
+            Some(Target::Folder(folder)) => taken.files += folder.finish()?,
+            Some(Target::Sheet(sheet)) => taken.sheet = Some(sheet),
         }
+        self.failure.map_or(Ok(taken), Err)
     }
 
-    fn wants(&self, frame: u64) -> bool {
-        self.failure.is_none()
-            && self.frames.as_ref().is_some_and(|frames| {
-                frames.wanted.contains(&frame)
-                    && frames.only.as_ref().is_none_or(|only| only.contains(&frame))
+    fn wants(&self, process: u32, frame: u64) -> bool {
+        !self.is_over()
+            && self.frames.as_ref().is_some_and(|frames| match &frames.wanted {
+                Wanted::Range(range) => range.contains(&frame),
+                Wanted::These(these) => these.contains(&(process, frame)),
             })
     }
 
@@ -125,10 +133,13 @@ impl Images {
         let Some(frames) = &mut self.frames else { return };
         let picture = if frames.is_opaque { picture.opaque() } else { picture };
         match &mut frames.to {
-            Target::Sheet(sheet) => sheet.add(frame, &picture),
+            Target::Sheet(sheet) => sheet.add((process, frame), &picture),
+            Target::Taker(take) => self.is_enough |= !take((process, frame), picture),
             Target::Folder(folder) => {
                 let write = move |out: &mut dyn std::io::Write| picture.write_png(out);
-                if let Err(failure) = folder.write(name_of(process, frame), write) {
+                if let Err(failure) =
+                    folder.write(format!("{}.png", name_of(process, frame)), write)
+                {
                     self.failure = Some(failure);
                 }
             }
@@ -136,12 +147,12 @@ impl Images {
     }
 }
 
-/// File name of a frame's picture: the first frame, number 0 of the trace, is picture 1.
-fn name_of(process: u32, frame: u64) -> String {
+/// What a frame's picture is called: the first frame, number 0 of the trace, is picture 1.
+pub fn name_of(process: u32, frame: u64) -> String {
     let ordinal = frame.saturating_add(1);
     match process {
-        0 => format!("frame-{ordinal:06}.png"),
-        process => format!("process-{process}-frame-{ordinal:06}.png"),
+        0 => format!("frame-{ordinal:06}"),
+        process => format!("process-{process}-frame-{ordinal:06}"),
     }
 }
 
@@ -159,7 +170,7 @@ pub fn before_swap(call: &mut Call<'_, '_>) {
         return;
     }
     let observed = call.command.observed_frame.filter(|_| call.parts.verify.is_on());
-    let is_wanted = call.parts.images.wants(frame);
+    let is_wanted = call.parts.images.wants(process, frame);
     if !is_wanted && observed.is_none() {
         return;
     }
@@ -176,7 +187,10 @@ pub fn before_swap(call: &mut Call<'_, '_>) {
     match picture {
         Ok(picture) if is_wanted => call.parts.images.take(process, frame, picture),
         Ok(_) => {}
-        Err(why) => call.parts.report.note(format!("no picture of frame {frame}: {why}")),
+        Err(why) => {
+            let of = if process == 0 { String::new() } else { format!(" of process {process}") };
+            call.parts.report.note(format!("no picture of frame {frame}{of}: {why}"));
+        }
     }
 }
 
@@ -200,7 +214,7 @@ mod tests {
 
     #[test]
     fn file_is_named_by_the_ordinal_of_its_frame() {
-        assert_eq!(name_of(0, 0), "frame-000001.png");
-        assert_eq!(name_of(2, 1_234_567), "process-2-frame-1234568.png");
+        assert_eq!(name_of(0, 0), "frame-000001");
+        assert_eq!(name_of(2, 1_234_567), "process-2-frame-1234568");
     }
 }

@@ -1,5 +1,7 @@
-//! A contact sheet: small pictures of frames, side by side, each with its number.
+//! A contact sheet: small pictures of frames, side by side, each with its number, and with that of
+//! its process where there are several.
 
+use super::FrameOf;
 use super::picture::Picture;
 
 /// Pixels between pictures, and around them.
@@ -11,7 +13,9 @@ const DIGIT_HEIGHT: u32 = 7;
 const PAPER: [u8; 4] = [24, 24, 28, 255];
 const INK: [u8; 4] = [220, 220, 225, 255];
 
-/// Rows of the digits from the top, five bits each.
+/// Rows of a P from the top, five bits each.
+const P: [u8; 7] = [0x1E, 0x11, 0x11, 0x1E, 0x10, 0x10, 0x10];
+/// The same of the digits.
 const DIGITS: [[u8; 7]; 10] = [
     [0x0E, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0E],
     [0x04, 0x0C, 0x04, 0x04, 0x04, 0x04, 0x0E],
@@ -31,7 +35,7 @@ pub struct Sheet {
     /// Width of a small picture, and its most height.
     tile: [u32; 2],
     columns: u32,
-    tiles: Vec<(u64, Picture)>,
+    tiles: Vec<(FrameOf, Picture)>,
 }
 
 impl Sheet {
@@ -50,11 +54,11 @@ impl Sheet {
     }
 
     /// Adds a frame.
-    pub fn add(&mut self, frame: u64, picture: &Picture) {
+    pub fn add(&mut self, frame: FrameOf, picture: &Picture) {
         self.tiles.push((frame, scaled(picture, self.tile)));
     }
 
-    /// The whole sheet.
+    /// The whole sheet, process by process.
     pub fn picture(&self) -> Picture {
         let columns = self.columns.min(self.tiles.len() as u32).max(1);
         let rows = (self.tiles.len() as u32).div_ceil(columns).max(1);
@@ -62,12 +66,19 @@ impl Sheet {
         let step = [self.tile[0] + GAP, tallest + LINE + GAP];
         let (width, height) = (GAP + columns * step[0], GAP + rows * step[1]);
         let mut canvas = Canvas::new(width, height);
-        for (index, (frame, tile)) in self.tiles.iter().enumerate() {
+        let mut tiles: Vec<_> = self.tiles.iter().collect();
+        tiles.sort_by_key(|(frame, _)| *frame);
+        let of_processes = tiles.iter().any(|((process, _), _)| *process != 0);
+        for (index, ((process, frame), tile)) in tiles.into_iter().enumerate() {
             let index = index as u32;
             let left = GAP + index % columns * step[0] + (self.tile[0] - tile.width) / 2;
             let top = GAP + index / columns * step[1];
             canvas.place(left, top, tile);
-            canvas.number(GAP + index % columns * step[0], top + tallest + 3, *frame);
+            let label = match of_processes {
+                true => format!("P{process} {frame}"),
+                false => frame.to_string(),
+            };
+            canvas.text(GAP + index % columns * step[0], top + tallest + 3, &label);
         }
         canvas.into_picture()
     }
@@ -146,10 +157,14 @@ impl Canvas {
         }
     }
 
-    /// Writes a number, each of its dots two by two pixels.
-    fn number(&mut self, left: u32, top: u32, number: u64) {
-        for (place, digit) in number.to_string().bytes().enumerate() {
-            let rows = DIGITS.get(usize::from(digit - b'0')).copied().unwrap_or_default();
+    /// Writes digits and Ps, each of their dots two by two pixels; leaves room for anything else.
+    fn text(&mut self, left: u32, top: u32, text: &str) {
+        for (place, letter) in text.bytes().enumerate() {
+            let rows = match letter {
+                b'P' => P,
+                b'0'..=b'9' => DIGITS[usize::from(letter - b'0')],
+                _ => [0; 7],
+            };
             let left = left + 2 * (DIGIT_WIDTH + 1) * place as u32;
             for (y, row) in rows.into_iter().enumerate() {
                 for x in (0..DIGIT_WIDTH).filter(|x| row >> (DIGIT_WIDTH - 1 - x) & 1 == 1) {
@@ -208,7 +223,7 @@ mod tests {
     fn sheet_has_every_frame_and_its_number() {
         let mut sheet = Sheet::new(2, 32);
         for frame in 0..3 {
-            sheet.add(frame, &plain(64, 32, [200, 0, frame as u8, 255]));
+            sheet.add((0, frame), &plain(64, 32, [200, 0, frame as u8, 255]));
         }
         let picture = sheet.picture();
         assert_eq!(picture.rgba.len(), 4 * (picture.width * picture.height) as usize);
@@ -220,6 +235,22 @@ mod tests {
             assert_eq!(count([200, 0, frame, 255]), 32 * 16, "frame {frame}");
         }
         assert!(count(INK) > 0);
+    }
+
+    #[test]
+    fn frames_of_several_processes_say_whose_they_are() {
+        let sheet = |processes: [u32; 2]| {
+            let mut sheet = Sheet::new(2, 64);
+            for process in processes {
+                sheet.add((process, 0), &plain(64, 8, [process as u8, 0, 0, 255]));
+            }
+            sheet.picture()
+        };
+        let one_after_the_other = sheet([0, 1]);
+        assert_eq!(one_after_the_other, sheet([1, 0]));
+        let ink =
+            |picture: &Picture| picture.rgba.chunks_exact(4).filter(|pixel| **pixel == INK).count();
+        assert!(ink(&one_after_the_other) > ink(&sheet([0, 0])));
     }
 
     #[test]
