@@ -29,6 +29,11 @@ pub enum BlobError {
 
 /// Bytes of blobs that are kept for the next command that refers to them.
 const CACHE_BYTES_MAX: usize = 256 << 20;
+/// Of those that nobody has referred to again: most blobs of a program that uploads new memory in
+/// every frame are asked for once, and memory that is used again costs less than new one.
+const NEW_BYTES_MAX: usize = 64 << 20;
+/// Room that is taken beforehand for a blob, whose size only the file tells.
+const ROOM_BYTES_MAX: u64 = 16 << 20;
 
 /// What is known of a file's blobs so far.
 #[derive(Default)]
@@ -161,7 +166,7 @@ impl Store {
             return Err(BlobError::TooLong { name, size });
         }
         let damaged = |why: &str| BlobError::Damaged { name, why: why.to_owned() };
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(size.min(ROOM_BYTES_MAX) as usize);
         let mut owner = None;
         for block in entry.block as usize..file.blocks().len() {
             if !self.load(file, block)? {
@@ -213,41 +218,74 @@ impl Store {
     }
 }
 
-/// Blobs that were asked for; what was not asked for again goes first.
+/// Blobs that were asked for. Those that were not asked for again go first.
 #[derive(Default)]
 struct Cache {
-    blobs: HashMap<BlobName, (Arc<Vec<u8>>, bool)>,
+    blobs: HashMap<BlobName, Cached>,
+    new: Queue,
+    old: Queue,
+}
+
+struct Cached {
+    bytes: Arc<Vec<u8>>,
+    /// Asked for again since it came into its queue.
+    again: bool,
+}
+
+/// Blobs by age.
+#[derive(Default)]
+struct Queue {
     order: VecDeque<BlobName>,
     bytes: usize,
 }
 
 impl Cache {
     fn get(&mut self, name: BlobName) -> Option<Arc<Vec<u8>>> {
-        let (bytes, again) = self.blobs.get_mut(&name)?;
-        *again = true;
-        Some(Arc::clone(bytes))
+        let cached = self.blobs.get_mut(&name)?;
+        cached.again = true;
+        Some(Arc::clone(&cached.bytes))
     }
 
     fn put(&mut self, name: BlobName, bytes: &Arc<Vec<u8>>) {
-        if bytes.len() > CACHE_BYTES_MAX / 4 {
+        if bytes.len() > NEW_BYTES_MAX / 4 || self.blobs.contains_key(&name) {
             return;
         }
-        while self.bytes + bytes.len() > CACHE_BYTES_MAX {
-            self.drop_one();
+        while self.new.bytes + bytes.len() > NEW_BYTES_MAX {
+            self.drop_new();
         }
-        self.bytes += bytes.len();
-        self.blobs.insert(name, (Arc::clone(bytes), false));
-        self.order.push_back(name);
+        while self.new.bytes + self.old.bytes + bytes.len() > CACHE_BYTES_MAX {
+            self.drop_old();
+        }
+        self.blobs.insert(name, Cached { bytes: Arc::clone(bytes), again: false });
+        self.new.put(name, bytes.len());
     }
 
-    fn drop_one(&mut self) {
-        let Some(name) = self.order.pop_front() else { return };
-        let again = self.blobs.get_mut(&name).is_some_and(|(_, again)| std::mem::take(again));
-        if again {
-            self.order.push_back(name);
-        } else if let Some((bytes, _)) = self.blobs.remove(&name) {
-            self.bytes -= bytes.len();
+    fn drop_new(&mut self) {
+        let Some(name) = self.new.order.pop_front() else { return };
+        let Some(cached) = self.blobs.get_mut(&name) else { return };
+        self.new.bytes -= cached.bytes.len();
+        match std::mem::take(&mut cached.again) {
+            true => self.old.put(name, cached.bytes.len()),
+            false => drop(self.blobs.remove(&name)),
         }
+    }
+
+    fn drop_old(&mut self) {
+        let Some(name) = self.old.order.pop_front() else { return };
+        let Some(cached) = self.blobs.get_mut(&name) else { return };
+        if std::mem::take(&mut cached.again) {
+            self.old.order.push_back(name);
+        } else {
+            self.old.bytes -= cached.bytes.len();
+            self.blobs.remove(&name);
+        }
+    }
+}
+
+impl Queue {
+    fn put(&mut self, name: BlobName, bytes: usize) {
+        self.order.push_back(name);
+        self.bytes += bytes;
     }
 }
 
@@ -264,4 +302,46 @@ fn pieces(raw: &[u8]) -> impl Iterator<Item = (u32, u32, &[u8])> {
         BLOB => Some((current?, record.start as u32, record.payload)),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn name(number: usize) -> BlobName {
+        BlobName::of(&number.to_le_bytes())
+    }
+
+    fn bytes() -> Arc<Vec<u8>> {
+        Arc::new(vec![0; MIB])
+    }
+
+    #[test]
+    fn blob_that_is_asked_for_again_outlives_those_that_are_not() {
+        let mut cache = Cache::default();
+        cache.put(name(0), &bytes());
+        assert!(cache.get(name(0)).is_some());
+        for number in 1..=2 * NEW_BYTES_MAX / MIB {
+            cache.put(name(number), &bytes());
+        }
+        assert!(cache.get(name(0)).is_some());
+        assert!(cache.get(name(1)).is_none());
+        assert_eq!((cache.new.bytes, cache.old.bytes), (NEW_BYTES_MAX, MIB));
+    }
+
+    #[test]
+    fn cache_keeps_no_more_than_its_bytes() {
+        let mut cache = Cache::default();
+        let shared = bytes();
+        for number in 0..2 * CACHE_BYTES_MAX / MIB {
+            cache.put(name(number), &shared);
+            cache.get(name(number));
+            assert!(cache.new.bytes + cache.old.bytes <= CACHE_BYTES_MAX);
+        }
+        let kept = cache.blobs.len();
+        assert_eq!(kept * MIB, cache.new.bytes + cache.old.bytes);
+        assert_eq!(kept * MIB, CACHE_BYTES_MAX);
+    }
 }
