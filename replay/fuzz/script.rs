@@ -219,8 +219,8 @@ impl Script<'_> {
         result: u64,
         outputs: &[(u64, Vec<u8>)],
     ) {
-        let function = functions().iter().find(|function| function.name == name);
-        let function = function.expect("a function of the registry");
+        let function = functions().binary_search_by_key(&name, |function| &function.name);
+        let function = &functions()[function.expect("a function of the registry")];
         let mut enter = vec![0; function.fixed_len as usize];
         for (param, arg) in function.params.iter().zip(args) {
             put(&mut enter, param.offset as usize, param.ty, *arg);
@@ -257,7 +257,10 @@ impl Script<'_> {
         }
         let known = functions();
         let function = match FREQUENT.get(usize::from(choice) % (2 * FREQUENT.len())) {
-            Some(name) => known.iter().find(|function| function.name == *name),
+            Some(name) => {
+                let found = known.binary_search_by_key(name, |function| &function.name);
+                found.ok().and_then(|at| known.get(at))
+            }
             None => known.get(usize::from(u16::from_le_bytes([choice, self.byte()])) % known.len()),
         };
         let Some(function) = function else { return };

@@ -255,7 +255,8 @@ fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
 /// Arguments are played as this build knows them: so they must be those.
 fn check_signature(of_trace: &Function) -> Result<(), ReplayError> {
     let built_in = Description::built_in().functions();
-    let ours = built_in.iter().find(|ours| ours.name == of_trace.name);
+    let ours = built_in.binary_search_by_key(&&*of_trace.name, |ours| &ours.name).ok();
+    let ours = ours.and_then(|at| built_in.get(at));
     let differs = |why: String| ReplayError::Signature { name: of_trace.name.clone(), why };
     let Some(ours) = ours else { return Err(differs("it is not described".to_owned())) };
     if ours.params.len() != of_trace.params.len() || ours.params.len() > ARGS_MAX {
