@@ -774,22 +774,56 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER);
     let Some(call) = Call::begin(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER) else {
-        return driver(dpy, buftype, buffer, config, attrib_list);
+        return trackers::eglCreatePbufferFromClientBuffer(
+            dpy,
+            buftype,
+            buffer,
+            config,
+            attrib_list,
+        );
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
-        return driver(dpy, buftype, buffer, config, attrib_list);
-    };
-    call.clear(8);
-    call.put(0, dpy);
-    call.put(8, buftype);
-    call.put(16, buffer);
-    call.put(24, config);
-    call.put(32, attrib_list);
-    let mut call = call.publish_observing(40, &reads);
+    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
+        call.clear(8);
+        call.put(0, dpy);
+        call.put(8, buftype);
+        call.put(16, buffer);
+        call.put(24, config);
+        call.put(32, attrib_list);
+        call.publish_observing(40, &reads)
+    });
     let result = driver(dpy, buftype, buffer, config, attrib_list);
-    call.returned();
-    call.leave(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreatePbufferFromClientBuffer::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                buftype,
+                buffer as u64,
+                config as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreatePbufferFromClientBuffer::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                buftype,
+                buffer as u64,
+                config as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -801,19 +835,43 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_PBUFFER_SURFACE);
     let Some(call) = Call::begin(EGL_CREATE_PBUFFER_SURFACE) else {
-        return driver(dpy, config, attrib_list);
+        return trackers::eglCreatePbufferSurface(dpy, config, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(dpy, config, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, attrib_list);
-    let mut call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, config);
+        call.put(16, attrib_list);
+        call.publish_observing(24, &reads)
+    });
     let result = driver(dpy, config, attrib_list);
-    call.returned();
-    call.leave(EGL_CREATE_PBUFFER_SURFACE, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreatePbufferSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_CREATE_PBUFFER_SURFACE, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreatePbufferSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -830,20 +888,46 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PIXMAP_SURFACE);
     let Some(call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE) else {
-        return driver(dpy, config, pixmap, attrib_list);
+        return trackers::eglCreatePixmapSurface(dpy, config, pixmap, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
-        return driver(dpy, config, pixmap, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, pixmap);
-    call.put(24, attrib_list);
-    let mut call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, config);
+        call.put(16, pixmap);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, config, pixmap, attrib_list);
-    call.returned();
-    call.leave(EGL_CREATE_PIXMAP_SURFACE, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreatePixmapSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                pixmap as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_CREATE_PIXMAP_SURFACE, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreatePixmapSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                pixmap as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -855,7 +939,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void =
         driver!(EGL_CREATE_PIXMAP_SURFACE_HI);
     let Some(mut call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE_HI) else {
-        return driver(dpy, config, pixmap);
+        return trackers::eglCreatePixmapSurfaceHI(dpy, config, pixmap);
     };
     tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePixmapSurfaceHI::enter(
@@ -877,7 +961,30 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
     let result = driver(dpy, config, pixmap);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreatePixmapSurfaceHI::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                pixmap as u64,
+                result as u64,
+            )
+        });
         call.leave(EGL_CREATE_PIXMAP_SURFACE_HI, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreatePixmapSurfaceHI::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                pixmap as u64,
+                result as u64,
+            )
+        });
     }
     result
 }
@@ -895,7 +1002,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE);
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE) else {
-        return driver(dpy, config, native_pixmap, attrib_list);
+        return trackers::eglCreatePlatformPixmapSurface(dpy, config, native_pixmap, attrib_list);
     };
     tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePlatformPixmapSurface::enter(
@@ -919,7 +1026,32 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
     let result = driver(dpy, config, native_pixmap, attrib_list);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreatePlatformPixmapSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                native_pixmap as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
         call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreatePlatformPixmapSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                native_pixmap as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
     }
     result
 }
@@ -937,7 +1069,12 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT);
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) else {
-        return driver(dpy, config, native_pixmap, attrib_list);
+        return trackers::eglCreatePlatformPixmapSurfaceEXT(
+            dpy,
+            config,
+            native_pixmap,
+            attrib_list,
+        );
     };
     tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePlatformPixmapSurfaceEXT::enter(
@@ -961,7 +1098,32 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
     let result = driver(dpy, config, native_pixmap, attrib_list);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreatePlatformPixmapSurfaceEXT::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                native_pixmap as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
         call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreatePlatformPixmapSurfaceEXT::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                native_pixmap as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
     }
     result
 }
@@ -979,7 +1141,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE);
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE) else {
-        return driver(dpy, config, native_window, attrib_list);
+        return trackers::eglCreatePlatformWindowSurface(dpy, config, native_window, attrib_list);
     };
     tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePlatformWindowSurface::enter(
@@ -1003,7 +1165,32 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
     let result = driver(dpy, config, native_window, attrib_list);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreatePlatformWindowSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                native_window as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
         call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreatePlatformWindowSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                native_window as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
     }
     result
 }
@@ -1021,7 +1208,12 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT);
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) else {
-        return driver(dpy, config, native_window, attrib_list);
+        return trackers::eglCreatePlatformWindowSurfaceEXT(
+            dpy,
+            config,
+            native_window,
+            attrib_list,
+        );
     };
     tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePlatformWindowSurfaceEXT::enter(
@@ -1045,7 +1237,32 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
     let result = driver(dpy, config, native_window, attrib_list);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreatePlatformWindowSurfaceEXT::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                native_window as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
         call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreatePlatformWindowSurfaceEXT::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                native_window as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
     }
     result
 }
@@ -1125,20 +1342,46 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR);
     let Some(call) = Call::begin(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR) else {
-        return driver(dpy, config, stream, attrib_list);
+        return trackers::eglCreateStreamProducerSurfaceKHR(dpy, config, stream, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
-        return driver(dpy, config, stream, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, stream);
-    call.put(24, attrib_list);
-    let mut call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, config);
+        call.put(16, stream);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, config, stream, attrib_list);
-    call.returned();
-    call.leave(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateStreamProducerSurfaceKHR::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                stream as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateStreamProducerSurfaceKHR::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                stream as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -1309,20 +1552,46 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_WINDOW_SURFACE);
     let Some(call) = Call::begin(EGL_CREATE_WINDOW_SURFACE) else {
-        return driver(dpy, config, win, attrib_list);
+        return trackers::eglCreateWindowSurface(dpy, config, win, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
-        return driver(dpy, config, win, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, win);
-    call.put(24, attrib_list);
-    let mut call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.put(0, dpy);
+        call.put(8, config);
+        call.put(16, win);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, config, win, attrib_list);
-    call.returned();
-    call.leave(EGL_CREATE_WINDOW_SURFACE, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateWindowSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                win as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_CREATE_WINDOW_SURFACE, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateWindowSurface::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                config as u64,
+                win as u64,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -1457,14 +1726,22 @@ pub unsafe extern "C" fn eglDestroyStreamKHR(dpy: *mut c_void, stream: *mut c_vo
 pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_SURFACE);
-    let Some(call) = Call::begin(EGL_DESTROY_SURFACE) else { return driver(dpy, surface) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, surface) };
-    call.put(0, dpy);
-    call.put(8, surface);
-    let mut call = call.publish();
+    let Some(mut call) = Call::begin(EGL_DESTROY_SURFACE) else {
+        return trackers::eglDestroySurface(dpy, surface);
+    };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglDestroySurface::enter(tracked, readable, observer, dpy as u64, surface as u64)
+    });
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, dpy);
+        call.put(8, surface);
+        call.publish()
+    });
     let result = driver(dpy, surface);
-    call.returned();
-    call.leave(EGL_DESTROY_SURFACE, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        call.leave(EGL_DESTROY_SURFACE, 0, result, &mut []);
+    }
     result
 }
 
@@ -1876,13 +2153,37 @@ pub unsafe extern "C" fn eglGetCurrentSurface(readdraw: i32) -> *mut c_void {
 
 pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void) -> *mut c_void = driver!(EGL_GET_DISPLAY);
-    let Some(call) = Call::begin(EGL_GET_DISPLAY) else { return driver(display_id) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(display_id) };
-    call.put(0, display_id);
-    let mut call = call.publish();
+    let Some(call) = Call::begin(EGL_GET_DISPLAY) else {
+        return trackers::eglGetDisplay(display_id);
+    };
+    let call = call.reserve(LEAVES, 8).map(|call| {
+        call.put(0, display_id);
+        call.publish()
+    });
     let result = driver(display_id);
-    call.returned();
-    call.leave(EGL_GET_DISPLAY, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglGetDisplay::leave(
+                tracked,
+                readable,
+                observer,
+                display_id as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_GET_DISPLAY, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglGetDisplay::leave(
+                tracked,
+                readable,
+                observer,
+                display_id as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -3943,19 +4244,45 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32) -> u32 =
         driver!(EGL_SURFACE_ATTRIB);
     let Some(call) = Call::begin(EGL_SURFACE_ATTRIB) else {
-        return driver(dpy, surface, attribute, value);
+        return trackers::eglSurfaceAttrib(dpy, surface, attribute, value);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(dpy, surface, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, attribute);
-    call.put(20, value);
-    let mut call = call.publish();
+    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
+        call.put(0, dpy);
+        call.put(8, surface);
+        call.put(16, attribute);
+        call.put(20, value);
+        call.publish()
+    });
     let result = driver(dpy, surface, attribute, value);
-    call.returned();
-    call.leave(EGL_SURFACE_ATTRIB, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglSurfaceAttrib::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                surface as u64,
+                attribute,
+                value,
+                result,
+            )
+        });
+        call.leave(EGL_SURFACE_ATTRIB, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglSurfaceAttrib::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                surface as u64,
+                attribute,
+                value,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -4203,15 +4530,31 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
 
 pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32) -> u32 = driver!(EGL_SWAP_INTERVAL);
-    let Some(call) = Call::begin(EGL_SWAP_INTERVAL) else { return driver(dpy, interval) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(dpy, interval) };
-    call.clear(8);
-    call.put(0, dpy);
-    call.put(8, interval);
-    let mut call = call.publish();
+    let Some(call) = Call::begin(EGL_SWAP_INTERVAL) else {
+        return trackers::eglSwapInterval(dpy, interval);
+    };
+    let call = call.reserve(EFFECT | LEAVES, 12).map(|call| {
+        call.clear(8);
+        call.put(0, dpy);
+        call.put(8, interval);
+        call.publish()
+    });
     let result = driver(dpy, interval);
-    call.returned();
-    call.leave(EGL_SWAP_INTERVAL, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglSwapInterval::leave(
+                tracked, readable, observer, dpy as u64, interval, result,
+            )
+        });
+        call.leave(EGL_SWAP_INTERVAL, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglSwapInterval::leave(
+                tracked, readable, observer, dpy as u64, interval, result,
+            )
+        });
+    }
     result
 }
 

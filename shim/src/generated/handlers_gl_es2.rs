@@ -28,13 +28,21 @@ use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn glActiveTexture(texture: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ACTIVE_TEXTURE);
-    let Some(call) = Call::begin(GL_ACTIVE_TEXTURE) else { return driver(texture) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(texture) };
-    call.clear(0);
-    call.put(0, texture);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_ACTIVE_TEXTURE) else {
+        return trackers::glActiveTexture(texture);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glActiveTexture::enter(tracked, readable, observer, texture)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, texture);
+        call.publish()
+    });
     driver(texture);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
@@ -377,7 +385,16 @@ pub unsafe extern "C" fn glCompressedTexImage2D(
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE2D);
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE2D) else {
-        return driver(target, level, internalformat, width, height, border, imageSize, data);
+        return trackers::glCompressedTexImage2D(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            border,
+            imageSize,
+            data,
+        );
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glCompressedTexImage2D::enter(
@@ -427,7 +444,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage2D(
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_SUB_IMAGE2D);
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE2D) else {
-        return driver(target, level, xoffset, yoffset, width, height, format, imageSize, data);
+        return trackers::glCompressedTexSubImage2D(
+            target, level, xoffset, yoffset, width, height, format, imageSize, data,
+        );
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glCompressedTexSubImage2D::enter(
@@ -477,7 +496,16 @@ pub unsafe extern "C" fn glCopyTexImage2D(
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_IMAGE2D);
     let Some(mut call) = Call::begin(GL_COPY_TEX_IMAGE2D) else {
-        return driver(target, level, internalformat, x, y, width, height, border);
+        return trackers::glCopyTexImage2D(
+            target,
+            level,
+            internalformat,
+            x,
+            y,
+            width,
+            height,
+            border,
+        );
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glCopyTexImage2D::enter(
@@ -525,7 +553,7 @@ pub unsafe extern "C" fn glCopyTexSubImage2D(
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_SUB_IMAGE2D);
     let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE2D) else {
-        return driver(target, level, xoffset, yoffset, x, y, width, height);
+        return trackers::glCopyTexSubImage2D(target, level, xoffset, yoffset, x, y, width, height);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glCopyTexSubImage2D::enter(
@@ -1114,7 +1142,9 @@ pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
 
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP);
-    let Some(mut call) = Call::begin(GL_GENERATE_MIPMAP) else { return driver(target) };
+    let Some(mut call) = Call::begin(GL_GENERATE_MIPMAP) else {
+        return trackers::glGenerateMipmap(target);
+    };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glGenerateMipmap::enter(tracked, readable, observer, target)
     });
@@ -2243,7 +2273,7 @@ pub unsafe extern "C" fn glTexImage2D(
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE2D);
     let Some(mut call) = Call::begin(GL_TEX_IMAGE2D) else {
-        return driver(
+        return trackers::glTexImage2D(
             target,
             level,
             internalformat,
@@ -2326,15 +2356,25 @@ pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *cons
 
 pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_PARAMETERI);
-    let Some(call) = Call::begin(GL_TEX_PARAMETERI) else { return driver(target, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
-    call.clear(8);
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_TEX_PARAMETERI) else {
+        return trackers::glTexParameteri(target, pname, param);
+    };
+    if matches!(pname, 0x813c) {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glTexParameteri::enter(tracked, readable, observer, target, pname, param)
+        });
+    }
+    let call = call.reserve(EFFECT, 12).map(|call| {
+        call.clear(8);
+        call.put(0, target);
+        call.put(4, pname);
+        call.put(8, param);
+        call.publish()
+    });
     driver(target, pname, param);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
@@ -2372,7 +2412,9 @@ pub unsafe extern "C" fn glTexSubImage2D(
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_SUB_IMAGE2D);
     let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE2D) else {
-        return driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
+        return trackers::glTexSubImage2D(
+            target, level, xoffset, yoffset, width, height, format, r#type, pixels,
+        );
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexSubImage2D::enter(

@@ -186,13 +186,21 @@ pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
 
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_SAMPLER);
-    let Some(call) = Call::begin(GL_BIND_SAMPLER) else { return driver(unit, sampler) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(unit, sampler) };
-    call.put(0, unit);
-    call.put(4, sampler);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_SAMPLER) else {
+        return trackers::glBindSampler(unit, sampler);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindSampler::enter(tracked, readable, observer, unit, sampler)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, unit);
+        call.put(4, sampler);
+        call.publish()
+    });
     driver(unit, sampler);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
@@ -496,7 +504,7 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE3D);
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D) else {
-        return driver(
+        return trackers::glCompressedTexImage3D(
             target,
             level,
             internalformat,
@@ -570,7 +578,7 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
         *const c_void,
     ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D);
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D) else {
-        return driver(
+        return trackers::glCompressedTexSubImage3D(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
         );
     };
@@ -747,7 +755,9 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_SUB_IMAGE3D);
     let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D) else {
-        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+        return trackers::glCopyTexSubImage3D(
+            target, level, xoffset, yoffset, zoffset, x, y, width, height,
+        );
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glCopyTexSubImage3D::enter(
@@ -4623,7 +4633,7 @@ pub unsafe extern "C" fn glTexImage3D(
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE3D);
     let Some(mut call) = Call::begin(GL_TEX_IMAGE3D) else {
-        return driver(
+        return trackers::glTexImage3D(
             target,
             level,
             internalformat,
@@ -4738,21 +4748,34 @@ pub unsafe extern "C" fn glTexStorage2D(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D);
-    let Some(call) = Call::begin(GL_TEX_STORAGE2D) else {
-        return driver(target, levels, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE2D) else {
+        return trackers::glTexStorage2D(target, levels, internalformat, width, height);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, levels, internalformat, width, height);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, levels);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, levels);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish()
+    });
     driver(target, levels, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorage2DMultisample(
@@ -4765,22 +4788,43 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8) =
         driver!(GL_TEX_STORAGE2D_MULTISAMPLE);
-    let Some(call) = Call::begin(GL_TEX_STORAGE2D_MULTISAMPLE) else {
-        return driver(target, samples, internalformat, width, height, fixedsamplelocations);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE2D_MULTISAMPLE) else {
+        return trackers::glTexStorage2DMultisample(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            fixedsamplelocations,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 21) else {
-        return driver(target, samples, internalformat, width, height, fixedsamplelocations);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, fixedsamplelocations);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorage2DMultisample::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            fixedsamplelocations,
+        )
+    });
+    let call = call.reserve(EFFECT, 21).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, fixedsamplelocations);
+        call.publish()
+    });
     driver(target, samples, internalformat, width, height, fixedsamplelocations);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorage3D(
@@ -4792,21 +4836,35 @@ pub unsafe extern "C" fn glTexStorage3D(
     depth: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D);
-    let Some(call) = Call::begin(GL_TEX_STORAGE3D) else {
-        return driver(target, levels, internalformat, width, height, depth);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE3D) else {
+        return trackers::glTexStorage3D(target, levels, internalformat, width, height, depth);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(target, levels, internalformat, width, height, depth);
-    };
-    call.put(0, target);
-    call.put(4, levels);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorage3D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+        )
+    });
+    let call = call.reserve(EFFECT, 24).map(|call| {
+        call.put(0, target);
+        call.put(4, levels);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.publish()
+    });
     driver(target, levels, internalformat, width, height, depth);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorage3DMultisample(
@@ -4820,23 +4878,46 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
         driver!(GL_TEX_STORAGE3D_MULTISAMPLE);
-    let Some(call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE) else {
-        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE) else {
+        return trackers::glTexStorage3DMultisample(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            depth,
+            fixedsamplelocations,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 25) else {
-        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
-    };
-    call.clear(24);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, fixedsamplelocations);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorage3DMultisample::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            depth,
+            fixedsamplelocations,
+        )
+    });
+    let call = call.reserve(EFFECT, 25).map(|call| {
+        call.clear(24);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, fixedsamplelocations);
+        call.publish()
+    });
     driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexSubImage3D(
@@ -4866,7 +4947,7 @@ pub unsafe extern "C" fn glTexSubImage3D(
         *const c_void,
     ) = driver!(GL_TEX_SUB_IMAGE3D);
     let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE3D) else {
-        return driver(
+        return trackers::glTexSubImage3D(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
         );
     };

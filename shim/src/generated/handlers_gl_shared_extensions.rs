@@ -856,7 +856,7 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
         driver!(GL_COMPRESSED_TEX_IMAGE3D_OES);
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D_OES) else {
-        return driver(
+        return trackers::glCompressedTexImage3DOES(
             target,
             level,
             internalformat,
@@ -930,7 +930,7 @@ pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
         *const c_void,
     ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES);
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) else {
-        return driver(
+        return trackers::glCompressedTexSubImage3DOES(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
         );
     };
@@ -1137,7 +1137,9 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
         driver!(GL_COPY_TEX_SUB_IMAGE3D_OES);
     let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D_OES) else {
-        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+        return trackers::glCopyTexSubImage3DOES(
+            target, level, xoffset, yoffset, zoffset, x, y, width, height,
+        );
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glCopyTexSubImage3DOES::enter(
@@ -2313,34 +2315,57 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
         driver!(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT);
-    let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT) else {
-        return driver(target, image, attrib_list);
+    let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT) else {
+        return trackers::glEGLImageTargetTexStorageEXT(target, image, attrib_list);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEGLImageTargetTexStorageEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            image as u64,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::array(attrib_list, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(target, image, attrib_list);
-    };
-    call.clear(0);
-    call.put(0, target);
-    call.put(8, image);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.put(8, image);
+        call.put(16, attrib_list);
+        call.publish_observing(24, &reads)
+    });
     driver(target, image, attrib_list);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
     let driver: unsafe extern "C" fn(u32, *mut c_void) = driver!(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES);
-    let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES) else {
-        return driver(target, image);
+    let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES) else {
+        return trackers::glEGLImageTargetTexture2DOES(target, image);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, image) };
-    call.clear(0);
-    call.put(0, target);
-    call.put(8, image);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEGLImageTargetTexture2DOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            image as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 16).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.put(8, image);
+        call.publish()
+    });
     driver(target, image);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
@@ -2350,20 +2375,31 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
         driver!(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT);
-    let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT) else {
-        return driver(texture, image, attrib_list);
+    let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT) else {
+        return trackers::glEGLImageTargetTextureStorageEXT(texture, image, attrib_list);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEGLImageTargetTextureStorageEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            image as u64,
+            attrib_list as u64,
+        )
+    });
     let mut reads = [observe::array(attrib_list, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(texture, image, attrib_list);
-    };
-    call.clear(0);
-    call.put(0, texture);
-    call.put(8, image);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
+    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, texture);
+        call.put(8, image);
+        call.put(16, attrib_list);
+        call.publish_observing(24, &reads)
+    });
     driver(texture, image, attrib_list);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEnableiEXT(target: u32, index: u32) {
@@ -2929,7 +2965,9 @@ pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
 
 pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP_OES);
-    let Some(mut call) = Call::begin(GL_GENERATE_MIPMAP_OES) else { return driver(target) };
+    let Some(mut call) = Call::begin(GL_GENERATE_MIPMAP_OES) else {
+        return trackers::glGenerateMipmapOES(target);
+    };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glGenerateMipmapOES::enter(tracked, readable, observer, target)
     });
@@ -7220,7 +7258,7 @@ pub unsafe extern "C" fn glTexImage3DOES(
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, u32, u32, *const c_void) =
         driver!(GL_TEX_IMAGE3D_OES);
     let Some(mut call) = Call::begin(GL_TEX_IMAGE3D_OES) else {
-        return driver(
+        return trackers::glTexImage3DOES(
             target,
             level,
             internalformat,
@@ -7467,19 +7505,31 @@ pub unsafe extern "C" fn glTexStorage1DEXT(
     width: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32) = driver!(GL_TEX_STORAGE1D_EXT);
-    let Some(call) = Call::begin(GL_TEX_STORAGE1D_EXT) else {
-        return driver(target, levels, internalformat, width);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE1D_EXT) else {
+        return trackers::glTexStorage1DEXT(target, levels, internalformat, width);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(target, levels, internalformat, width);
-    };
-    call.put(0, target);
-    call.put(4, levels);
-    call.put(8, internalformat);
-    call.put(12, width);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorage1DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+        )
+    });
+    let call = call.reserve(EFFECT, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, levels);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.publish()
+    });
     driver(target, levels, internalformat, width);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorage2DEXT(
@@ -7490,21 +7540,34 @@ pub unsafe extern "C" fn glTexStorage2DEXT(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D_EXT);
-    let Some(call) = Call::begin(GL_TEX_STORAGE2D_EXT) else {
-        return driver(target, levels, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE2D_EXT) else {
+        return trackers::glTexStorage2DEXT(target, levels, internalformat, width, height);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, levels, internalformat, width, height);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, levels);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorage2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, levels);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish()
+    });
     driver(target, levels, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorage3DEXT(
@@ -7516,21 +7579,35 @@ pub unsafe extern "C" fn glTexStorage3DEXT(
     depth: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D_EXT);
-    let Some(call) = Call::begin(GL_TEX_STORAGE3D_EXT) else {
-        return driver(target, levels, internalformat, width, height, depth);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE3D_EXT) else {
+        return trackers::glTexStorage3DEXT(target, levels, internalformat, width, height, depth);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(target, levels, internalformat, width, height, depth);
-    };
-    call.put(0, target);
-    call.put(4, levels);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorage3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+        )
+    });
+    let call = call.reserve(EFFECT, 24).map(|call| {
+        call.put(0, target);
+        call.put(4, levels);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.publish()
+    });
     driver(target, levels, internalformat, width, height, depth);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
@@ -7544,23 +7621,46 @@ pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
         driver!(GL_TEX_STORAGE3D_MULTISAMPLE_OES);
-    let Some(call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE_OES) else {
-        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE_OES) else {
+        return trackers::glTexStorage3DMultisampleOES(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            depth,
+            fixedsamplelocations,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 25) else {
-        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
-    };
-    call.clear(24);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, fixedsamplelocations);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorage3DMultisampleOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            depth,
+            fixedsamplelocations,
+        )
+    });
+    let call = call.reserve(EFFECT, 25).map(|call| {
+        call.clear(24);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, fixedsamplelocations);
+        call.publish()
+    });
     driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
@@ -7574,7 +7674,14 @@ pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) =
         driver!(GL_TEX_STORAGE_ATTRIBS2D_EXT);
     let Some(mut call) = Call::begin(GL_TEX_STORAGE_ATTRIBS2D_EXT) else {
-        return driver(target, levels, internalformat, width, height, attrib_list);
+        return trackers::glTexStorageAttribs2DEXT(
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            attrib_list,
+        );
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexStorageAttribs2DEXT::enter(
@@ -7618,7 +7725,15 @@ pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) =
         driver!(GL_TEX_STORAGE_ATTRIBS3D_EXT);
     let Some(mut call) = Call::begin(GL_TEX_STORAGE_ATTRIBS3D_EXT) else {
-        return driver(target, levels, internalformat, width, height, depth, attrib_list);
+        return trackers::glTexStorageAttribs3DEXT(
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+            attrib_list,
+        );
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexStorageAttribs3DEXT::enter(
@@ -7662,22 +7777,45 @@ pub unsafe extern "C" fn glTexStorageMem2DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
         driver!(GL_TEX_STORAGE_MEM2D_EXT);
-    let Some(call) = Call::begin(GL_TEX_STORAGE_MEM2D_EXT) else {
-        return driver(target, levels, internalFormat, width, height, memory, offset);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM2D_EXT) else {
+        return trackers::glTexStorageMem2DEXT(
+            target,
+            levels,
+            internalFormat,
+            width,
+            height,
+            memory,
+            offset,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(target, levels, internalFormat, width, height, memory, offset);
-    };
-    call.put(0, target);
-    call.put(4, levels);
-    call.put(8, internalFormat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, memory);
-    call.put(24, offset);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorageMem2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalFormat,
+            width,
+            height,
+            memory,
+            offset,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.put(0, target);
+        call.put(4, levels);
+        call.put(8, internalFormat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, memory);
+        call.put(24, offset);
+        call.publish()
+    });
     driver(target, levels, internalFormat, width, height, memory, offset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
@@ -7692,8 +7830,8 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
         driver!(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT);
-    let Some(call) = Call::begin(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
-        return driver(
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
+        return trackers::glTexStorageMem2DMultisampleEXT(
             target,
             samples,
             internalFormat,
@@ -7704,8 +7842,11 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
             offset,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorageMem2DMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
             target,
             samples,
             internalFormat,
@@ -7714,21 +7855,25 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
             fixedSampleLocations,
             memory,
             offset,
-        );
-    };
-    call.clear(16);
-    call.clear(24);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalFormat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, fixedSampleLocations);
-    call.put(24, memory);
-    call.put(32, offset);
-    let call = call.publish();
+        )
+    });
+    let call = call.reserve(EFFECT, 40).map(|call| {
+        call.clear(16);
+        call.clear(24);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalFormat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, fixedSampleLocations);
+        call.put(24, memory);
+        call.put(32, offset);
+        call.publish()
+    });
     driver(target, samples, internalFormat, width, height, fixedSampleLocations, memory, offset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorageMem3DEXT(
@@ -7743,24 +7888,49 @@ pub unsafe extern "C" fn glTexStorageMem3DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
         driver!(GL_TEX_STORAGE_MEM3D_EXT);
-    let Some(call) = Call::begin(GL_TEX_STORAGE_MEM3D_EXT) else {
-        return driver(target, levels, internalFormat, width, height, depth, memory, offset);
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM3D_EXT) else {
+        return trackers::glTexStorageMem3DEXT(
+            target,
+            levels,
+            internalFormat,
+            width,
+            height,
+            depth,
+            memory,
+            offset,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(target, levels, internalFormat, width, height, depth, memory, offset);
-    };
-    call.clear(24);
-    call.put(0, target);
-    call.put(4, levels);
-    call.put(8, internalFormat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, memory);
-    call.put(32, offset);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorageMem3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalFormat,
+            width,
+            height,
+            depth,
+            memory,
+            offset,
+        )
+    });
+    let call = call.reserve(EFFECT, 40).map(|call| {
+        call.clear(24);
+        call.put(0, target);
+        call.put(4, levels);
+        call.put(8, internalFormat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, memory);
+        call.put(32, offset);
+        call.publish()
+    });
     driver(target, levels, internalFormat, width, height, depth, memory, offset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
@@ -7776,8 +7946,8 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
         driver!(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT);
-    let Some(call) = Call::begin(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
-        return driver(
+    let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
+        return trackers::glTexStorageMem3DMultisampleEXT(
             target,
             samples,
             internalFormat,
@@ -7789,8 +7959,11 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
             offset,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTexStorageMem3DMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
             target,
             samples,
             internalFormat,
@@ -7800,19 +7973,21 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
             fixedSampleLocations,
             memory,
             offset,
-        );
-    };
-    call.clear(24);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalFormat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, fixedSampleLocations);
-    call.put(28, memory);
-    call.put(32, offset);
-    let call = call.publish();
+        )
+    });
+    let call = call.reserve(EFFECT, 40).map(|call| {
+        call.clear(24);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalFormat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, fixedSampleLocations);
+        call.put(28, memory);
+        call.put(32, offset);
+        call.publish()
+    });
     driver(
         target,
         samples,
@@ -7824,7 +7999,9 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
         memory,
         offset,
     );
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTexSubImage3DOES(
@@ -7854,7 +8031,7 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
         *const c_void,
     ) = driver!(GL_TEX_SUB_IMAGE3D_OES);
     let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE3D_OES) else {
-        return driver(
+        return trackers::glTexSubImage3DOES(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
         );
     };
@@ -7905,21 +8082,34 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(
     width: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32) = driver!(GL_TEXTURE_STORAGE1D_EXT);
-    let Some(call) = Call::begin(GL_TEXTURE_STORAGE1D_EXT) else {
-        return driver(texture, target, levels, internalformat, width);
+    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE1D_EXT) else {
+        return trackers::glTextureStorage1DEXT(texture, target, levels, internalformat, width);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(texture, target, levels, internalformat, width);
-    };
-    call.clear(16);
-    call.put(0, texture);
-    call.put(4, target);
-    call.put(8, levels);
-    call.put(12, internalformat);
-    call.put(16, width);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTextureStorage1DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            target,
+            levels,
+            internalformat,
+            width,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, texture);
+        call.put(4, target);
+        call.put(8, levels);
+        call.put(12, internalformat);
+        call.put(16, width);
+        call.publish()
+    });
     driver(texture, target, levels, internalformat, width);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTextureStorage2DEXT(
@@ -7932,21 +8122,42 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32) =
         driver!(GL_TEXTURE_STORAGE2D_EXT);
-    let Some(call) = Call::begin(GL_TEXTURE_STORAGE2D_EXT) else {
-        return driver(texture, target, levels, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE2D_EXT) else {
+        return trackers::glTextureStorage2DEXT(
+            texture,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(texture, target, levels, internalformat, width, height);
-    };
-    call.put(0, texture);
-    call.put(4, target);
-    call.put(8, levels);
-    call.put(12, internalformat);
-    call.put(16, width);
-    call.put(20, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTextureStorage2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 24).map(|call| {
+        call.put(0, texture);
+        call.put(4, target);
+        call.put(8, levels);
+        call.put(12, internalformat);
+        call.put(16, width);
+        call.put(20, height);
+        call.publish()
+    });
     driver(texture, target, levels, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTextureStorage3DEXT(
@@ -7960,23 +8171,46 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32) =
         driver!(GL_TEXTURE_STORAGE3D_EXT);
-    let Some(call) = Call::begin(GL_TEXTURE_STORAGE3D_EXT) else {
-        return driver(texture, target, levels, internalformat, width, height, depth);
+    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE3D_EXT) else {
+        return trackers::glTextureStorage3DEXT(
+            texture,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(texture, target, levels, internalformat, width, height, depth);
-    };
-    call.clear(24);
-    call.put(0, texture);
-    call.put(4, target);
-    call.put(8, levels);
-    call.put(12, internalformat);
-    call.put(16, width);
-    call.put(20, height);
-    call.put(24, depth);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTextureStorage3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+        )
+    });
+    let call = call.reserve(EFFECT, 28).map(|call| {
+        call.clear(24);
+        call.put(0, texture);
+        call.put(4, target);
+        call.put(8, levels);
+        call.put(12, internalformat);
+        call.put(16, width);
+        call.put(20, height);
+        call.put(24, depth);
+        call.publish()
+    });
     driver(texture, target, levels, internalformat, width, height, depth);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTextureStorageMem2DEXT(
@@ -7990,22 +8224,45 @@ pub unsafe extern "C" fn glTextureStorageMem2DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
         driver!(GL_TEXTURE_STORAGE_MEM2D_EXT);
-    let Some(call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_EXT) else {
-        return driver(texture, levels, internalFormat, width, height, memory, offset);
+    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_EXT) else {
+        return trackers::glTextureStorageMem2DEXT(
+            texture,
+            levels,
+            internalFormat,
+            width,
+            height,
+            memory,
+            offset,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(texture, levels, internalFormat, width, height, memory, offset);
-    };
-    call.put(0, texture);
-    call.put(4, levels);
-    call.put(8, internalFormat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, memory);
-    call.put(24, offset);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTextureStorageMem2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            levels,
+            internalFormat,
+            width,
+            height,
+            memory,
+            offset,
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.put(0, texture);
+        call.put(4, levels);
+        call.put(8, internalFormat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, memory);
+        call.put(24, offset);
+        call.publish()
+    });
     driver(texture, levels, internalFormat, width, height, memory, offset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
@@ -8020,8 +8277,8 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
         driver!(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT);
-    let Some(call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
-        return driver(
+    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
+        return trackers::glTextureStorageMem2DMultisampleEXT(
             texture,
             samples,
             internalFormat,
@@ -8032,8 +8289,11 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
             offset,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTextureStorageMem2DMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
             texture,
             samples,
             internalFormat,
@@ -8042,21 +8302,25 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
             fixedSampleLocations,
             memory,
             offset,
-        );
-    };
-    call.clear(16);
-    call.clear(24);
-    call.put(0, texture);
-    call.put(4, samples);
-    call.put(8, internalFormat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, fixedSampleLocations);
-    call.put(24, memory);
-    call.put(32, offset);
-    let call = call.publish();
+        )
+    });
+    let call = call.reserve(EFFECT, 40).map(|call| {
+        call.clear(16);
+        call.clear(24);
+        call.put(0, texture);
+        call.put(4, samples);
+        call.put(8, internalFormat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, fixedSampleLocations);
+        call.put(24, memory);
+        call.put(32, offset);
+        call.publish()
+    });
     driver(texture, samples, internalFormat, width, height, fixedSampleLocations, memory, offset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTextureStorageMem3DEXT(
@@ -8071,24 +8335,49 @@ pub unsafe extern "C" fn glTextureStorageMem3DEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
         driver!(GL_TEXTURE_STORAGE_MEM3D_EXT);
-    let Some(call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_EXT) else {
-        return driver(texture, levels, internalFormat, width, height, depth, memory, offset);
+    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_EXT) else {
+        return trackers::glTextureStorageMem3DEXT(
+            texture,
+            levels,
+            internalFormat,
+            width,
+            height,
+            depth,
+            memory,
+            offset,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(texture, levels, internalFormat, width, height, depth, memory, offset);
-    };
-    call.clear(24);
-    call.put(0, texture);
-    call.put(4, levels);
-    call.put(8, internalFormat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, memory);
-    call.put(32, offset);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTextureStorageMem3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            levels,
+            internalFormat,
+            width,
+            height,
+            depth,
+            memory,
+            offset,
+        )
+    });
+    let call = call.reserve(EFFECT, 40).map(|call| {
+        call.clear(24);
+        call.put(0, texture);
+        call.put(4, levels);
+        call.put(8, internalFormat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, memory);
+        call.put(32, offset);
+        call.publish()
+    });
     driver(texture, levels, internalFormat, width, height, depth, memory, offset);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
@@ -8104,8 +8393,8 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
         driver!(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT);
-    let Some(call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
-        return driver(
+    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
+        return trackers::glTextureStorageMem3DMultisampleEXT(
             texture,
             samples,
             internalFormat,
@@ -8117,8 +8406,11 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
             offset,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTextureStorageMem3DMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
             texture,
             samples,
             internalFormat,
@@ -8128,19 +8420,21 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
             fixedSampleLocations,
             memory,
             offset,
-        );
-    };
-    call.clear(24);
-    call.put(0, texture);
-    call.put(4, samples);
-    call.put(8, internalFormat);
-    call.put(12, width);
-    call.put(16, height);
-    call.put(20, depth);
-    call.put(24, fixedSampleLocations);
-    call.put(28, memory);
-    call.put(32, offset);
-    let call = call.publish();
+        )
+    });
+    let call = call.reserve(EFFECT, 40).map(|call| {
+        call.clear(24);
+        call.put(0, texture);
+        call.put(4, samples);
+        call.put(8, internalFormat);
+        call.put(12, width);
+        call.put(16, height);
+        call.put(20, depth);
+        call.put(24, fixedSampleLocations);
+        call.put(28, memory);
+        call.put(32, offset);
+        call.publish()
+    });
     driver(
         texture,
         samples,
@@ -8152,7 +8446,9 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
         memory,
         offset,
     );
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTextureViewEXT(
@@ -8167,8 +8463,8 @@ pub unsafe extern "C" fn glTextureViewEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
         driver!(GL_TEXTURE_VIEW_EXT);
-    let Some(call) = Call::begin(GL_TEXTURE_VIEW_EXT) else {
-        return driver(
+    let Some(mut call) = Call::begin(GL_TEXTURE_VIEW_EXT) else {
+        return trackers::glTextureViewEXT(
             texture,
             target,
             origtexture,
@@ -8179,8 +8475,11 @@ pub unsafe extern "C" fn glTextureViewEXT(
             numlayers,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTextureViewEXT::enter(
+            tracked,
+            readable,
+            observer,
             texture,
             target,
             origtexture,
@@ -8189,19 +8488,23 @@ pub unsafe extern "C" fn glTextureViewEXT(
             numlevels,
             minlayer,
             numlayers,
-        );
-    };
-    call.put(0, texture);
-    call.put(4, target);
-    call.put(8, origtexture);
-    call.put(12, internalformat);
-    call.put(16, minlevel);
-    call.put(20, numlevels);
-    call.put(24, minlayer);
-    call.put(28, numlayers);
-    let call = call.publish();
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.put(0, texture);
+        call.put(4, target);
+        call.put(8, origtexture);
+        call.put(12, internalformat);
+        call.put(16, minlevel);
+        call.put(20, numlevels);
+        call.put(24, minlayer);
+        call.put(28, numlayers);
+        call.publish()
+    });
     driver(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTextureViewOES(
@@ -8216,8 +8519,8 @@ pub unsafe extern "C" fn glTextureViewOES(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
         driver!(GL_TEXTURE_VIEW_OES);
-    let Some(call) = Call::begin(GL_TEXTURE_VIEW_OES) else {
-        return driver(
+    let Some(mut call) = Call::begin(GL_TEXTURE_VIEW_OES) else {
+        return trackers::glTextureViewOES(
             texture,
             target,
             origtexture,
@@ -8228,8 +8531,11 @@ pub unsafe extern "C" fn glTextureViewOES(
             numlayers,
         );
     };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glTextureViewOES::enter(
+            tracked,
+            readable,
+            observer,
             texture,
             target,
             origtexture,
@@ -8238,19 +8544,23 @@ pub unsafe extern "C" fn glTextureViewOES(
             numlevels,
             minlayer,
             numlayers,
-        );
-    };
-    call.put(0, texture);
-    call.put(4, target);
-    call.put(8, origtexture);
-    call.put(12, internalformat);
-    call.put(16, minlevel);
-    call.put(20, numlevels);
-    call.put(24, minlayer);
-    call.put(28, numlayers);
-    let call = call.publish();
+        )
+    });
+    let call = call.reserve(EFFECT, 32).map(|call| {
+        call.put(0, texture);
+        call.put(4, target);
+        call.put(8, origtexture);
+        call.put(12, internalformat);
+        call.put(16, minlevel);
+        call.put(20, numlevels);
+        call.put(24, minlayer);
+        call.put(28, numlayers);
+        call.publish()
+    });
     driver(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glTranslatexOES(x: i32, y: i32, z: i32) {

@@ -45,31 +45,31 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     Some(Handler(eglCreateImage as *const ())),
     Some(Handler(eglCreateImageKHR as *const ())),
     None,
+    Some(Handler(eglCreatePbufferFromClientBuffer as *const ())),
+    Some(Handler(eglCreatePbufferSurface as *const ())),
+    Some(Handler(eglCreatePixmapSurface as *const ())),
+    Some(Handler(eglCreatePixmapSurfaceHI as *const ())),
+    Some(Handler(eglCreatePlatformPixmapSurface as *const ())),
+    Some(Handler(eglCreatePlatformPixmapSurfaceEXT as *const ())),
+    Some(Handler(eglCreatePlatformWindowSurface as *const ())),
+    Some(Handler(eglCreatePlatformWindowSurfaceEXT as *const ())),
+    None,
+    None,
+    None,
+    Some(Handler(eglCreateStreamProducerSurfaceKHR as *const ())),
     None,
     None,
     None,
     None,
     None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(eglCreateWindowSurface as *const ())),
     None,
     None,
     Some(Handler(eglDestroyDisplayEXT as *const ())),
     Some(Handler(eglDestroyImage as *const ())),
     Some(Handler(eglDestroyImageKHR as *const ())),
     None,
-    None,
+    Some(Handler(eglDestroySurface as *const ())),
     None,
     None,
     None,
@@ -85,7 +85,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
+    Some(Handler(eglGetDisplay as *const ())),
     None,
     None,
     None,
@@ -165,13 +165,13 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
+    Some(Handler(eglSurfaceAttrib as *const ())),
     None,
     None,
     None,
     None,
     None,
-    None,
-    None,
+    Some(Handler(eglSwapInterval as *const ())),
     None,
     None,
     None,
@@ -184,7 +184,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     Some(Handler(glActiveShaderProgram as *const ())),
     Some(Handler(glActiveShaderProgramEXT as *const ())),
-    None,
+    Some(Handler(glActiveTexture as *const ())),
     None,
     None,
     None,
@@ -210,7 +210,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     Some(Handler(glBindProgramPipelineEXT as *const ())),
     None,
     None,
-    None,
+    Some(Handler(glBindSampler as *const ())),
     None,
     Some(Handler(glBindTexture as *const ())),
     None,
@@ -291,12 +291,12 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     Some(Handler(glColorPointer as *const ())),
     None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(glCompressedTexImage2D as *const ())),
+    Some(Handler(glCompressedTexImage3D as *const ())),
+    Some(Handler(glCompressedTexImage3DOES as *const ())),
+    Some(Handler(glCompressedTexSubImage2D as *const ())),
+    Some(Handler(glCompressedTexSubImage3D as *const ())),
+    Some(Handler(glCompressedTexSubImage3DOES as *const ())),
     None,
     Some(Handler(glCopyBufferSubData as *const ())),
     Some(Handler(glCopyBufferSubDataNV as *const ())),
@@ -304,10 +304,10 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(glCopyTexImage2D as *const ())),
+    Some(Handler(glCopyTexSubImage2D as *const ())),
+    Some(Handler(glCopyTexSubImage3D as *const ())),
+    Some(Handler(glCopyTexSubImage3DOES as *const ())),
     None,
     None,
     None,
@@ -421,9 +421,9 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
-    None,
-    None,
+    Some(Handler(glEGLImageTargetTexStorageEXT as *const ())),
+    Some(Handler(glEGLImageTargetTexture2DOES as *const ())),
+    Some(Handler(glEGLImageTargetTextureStorageEXT as *const ())),
     Some(Handler(glEnable as *const ())),
     Some(Handler(glEnableClientState as *const ())),
     None,
@@ -513,8 +513,8 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     Some(Handler(glGenTransformFeedbacks as *const ())),
     Some(Handler(glGenVertexArrays as *const ())),
     Some(Handler(glGenVertexArraysOES as *const ())),
-    None,
-    None,
+    Some(Handler(glGenerateMipmap as *const ())),
+    Some(Handler(glGenerateMipmapOES as *const ())),
     None,
     Some(Handler(glGetActiveUniform as *const ())),
     None,
@@ -1091,6 +1091,9 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
+    Some(Handler(glTexImage2D as *const ())),
+    Some(Handler(glTexImage3D as *const ())),
+    Some(Handler(glTexImage3DOES as *const ())),
     None,
     None,
     None,
@@ -1101,44 +1104,41 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
+    Some(Handler(glTexParameteri as *const ())),
     None,
     None,
     None,
     None,
     None,
+    Some(Handler(glTexStorage1DEXT as *const ())),
+    Some(Handler(glTexStorage2D as *const ())),
+    Some(Handler(glTexStorage2DEXT as *const ())),
+    Some(Handler(glTexStorage2DMultisample as *const ())),
+    Some(Handler(glTexStorage3D as *const ())),
+    Some(Handler(glTexStorage3DEXT as *const ())),
+    Some(Handler(glTexStorage3DMultisample as *const ())),
+    Some(Handler(glTexStorage3DMultisampleOES as *const ())),
+    Some(Handler(glTexStorageAttribs2DEXT as *const ())),
+    Some(Handler(glTexStorageAttribs3DEXT as *const ())),
+    Some(Handler(glTexStorageMem2DEXT as *const ())),
+    Some(Handler(glTexStorageMem2DMultisampleEXT as *const ())),
+    Some(Handler(glTexStorageMem3DEXT as *const ())),
+    Some(Handler(glTexStorageMem3DMultisampleEXT as *const ())),
+    Some(Handler(glTexSubImage2D as *const ())),
+    Some(Handler(glTexSubImage3D as *const ())),
+    Some(Handler(glTexSubImage3DOES as *const ())),
     None,
     None,
     None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(glTextureStorage1DEXT as *const ())),
+    Some(Handler(glTextureStorage2DEXT as *const ())),
+    Some(Handler(glTextureStorage3DEXT as *const ())),
+    Some(Handler(glTextureStorageMem2DEXT as *const ())),
+    Some(Handler(glTextureStorageMem2DMultisampleEXT as *const ())),
+    Some(Handler(glTextureStorageMem3DEXT as *const ())),
+    Some(Handler(glTextureStorageMem3DMultisampleEXT as *const ())),
+    Some(Handler(glTextureViewEXT as *const ())),
+    Some(Handler(glTextureViewOES as *const ())),
     None,
     None,
     None,
@@ -1366,6 +1366,357 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     result
 }
 
+pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
+    dpy: *mut c_void,
+    buftype: u32,
+    buffer: *mut c_void,
+    config: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        u32,
+        *mut c_void,
+        *mut c_void,
+        *const i32,
+    ) -> *mut c_void = driver!(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, buftype, buffer, config, attrib_list);
+    };
+    let result = driver(dpy, buftype, buffer, config, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePbufferFromClientBuffer::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            buftype,
+            buffer as u64,
+            config as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreatePbufferSurface(
+    dpy: *mut c_void,
+    config: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> *mut c_void =
+        driver!(EGL_CREATE_PBUFFER_SURFACE);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, config, attrib_list) };
+    let result = driver(dpy, config, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePbufferSurface::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreatePixmapSurface(
+    dpy: *mut c_void,
+    config: *mut c_void,
+    pixmap: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *const i32,
+    ) -> *mut c_void = driver!(EGL_CREATE_PIXMAP_SURFACE);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, config, pixmap, attrib_list);
+    };
+    let result = driver(dpy, config, pixmap, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePixmapSurface::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            pixmap as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
+    dpy: *mut c_void,
+    config: *mut c_void,
+    pixmap: *mut c_void,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void =
+        driver!(EGL_CREATE_PIXMAP_SURFACE_HI);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, config, pixmap) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePixmapSurfaceHI::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            pixmap as u64,
+        )
+    });
+    let result = driver(dpy, config, pixmap);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePixmapSurfaceHI::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            pixmap as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
+    dpy: *mut c_void,
+    config: *mut c_void,
+    native_pixmap: *mut c_void,
+    attrib_list: *const isize,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *const isize,
+    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, config, native_pixmap, attrib_list);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePlatformPixmapSurface::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_pixmap as u64,
+            attrib_list as u64,
+        )
+    });
+    let result = driver(dpy, config, native_pixmap, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePlatformPixmapSurface::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_pixmap as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
+    dpy: *mut c_void,
+    config: *mut c_void,
+    native_pixmap: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *const i32,
+    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, config, native_pixmap, attrib_list);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePlatformPixmapSurfaceEXT::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_pixmap as u64,
+            attrib_list as u64,
+        )
+    });
+    let result = driver(dpy, config, native_pixmap, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePlatformPixmapSurfaceEXT::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_pixmap as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
+    dpy: *mut c_void,
+    config: *mut c_void,
+    native_window: *mut c_void,
+    attrib_list: *const isize,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *const isize,
+    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, config, native_window, attrib_list);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePlatformWindowSurface::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_window as u64,
+            attrib_list as u64,
+        )
+    });
+    let result = driver(dpy, config, native_window, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePlatformWindowSurface::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_window as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
+    dpy: *mut c_void,
+    config: *mut c_void,
+    native_window: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *const i32,
+    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, config, native_window, attrib_list);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePlatformWindowSurfaceEXT::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_window as u64,
+            attrib_list as u64,
+        )
+    });
+    let result = driver(dpy, config, native_window, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreatePlatformWindowSurfaceEXT::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            native_window as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
+    dpy: *mut c_void,
+    config: *mut c_void,
+    stream: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *const i32,
+    ) -> *mut c_void = driver!(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, config, stream, attrib_list);
+    };
+    let result = driver(dpy, config, stream, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateStreamProducerSurfaceKHR::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            stream as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreateWindowSurface(
+    dpy: *mut c_void,
+    config: *mut c_void,
+    win: *mut c_void,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *const i32,
+    ) -> *mut c_void = driver!(EGL_CREATE_WINDOW_SURFACE);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, config, win, attrib_list);
+    };
+    let result = driver(dpy, config, win, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateWindowSurface::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            config as u64,
+            win as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
 pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_DISPLAY_EXT);
     let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy) };
@@ -1392,6 +1743,16 @@ pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void
         commands::eglDestroyImageKHR::enter(tracked, readable, observer, dpy as u64, image as u64)
     });
     driver(dpy, image)
+}
+
+pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+        driver!(EGL_DESTROY_SURFACE);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, surface) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglDestroySurface::enter(tracked, readable, observer, dpy as u64, surface as u64)
+    });
+    driver(dpy, surface)
 }
 
 pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
@@ -1423,6 +1784,22 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
             num_planes as u64,
             modifiers as u64,
             result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
+    let driver: unsafe extern "C" fn(*mut c_void) -> *mut c_void = driver!(EGL_GET_DISPLAY);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(display_id) };
+    let result = driver(display_id);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglGetDisplay::leave(
+            tracked,
+            readable,
+            observer,
+            display_id as u64,
+            result as u64,
         )
     });
     result
@@ -1478,6 +1855,43 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
     result
 }
 
+pub unsafe extern "C" fn eglSurfaceAttrib(
+    dpy: *mut c_void,
+    surface: *mut c_void,
+    attribute: i32,
+    value: i32,
+) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32) -> u32 =
+        driver!(EGL_SURFACE_ATTRIB);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, surface, attribute, value);
+    };
+    let result = driver(dpy, surface, attribute, value);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglSurfaceAttrib::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            surface as u64,
+            attribute,
+            value,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void, i32) -> u32 = driver!(EGL_SWAP_INTERVAL);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, interval) };
+    let result = driver(dpy, interval);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglSwapInterval::leave(tracked, readable, observer, dpy as u64, interval, result)
+    });
+    result
+}
+
 pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM);
     let Some(mut tracker) = Tracker::begin() else { return driver(pipeline, program) };
@@ -1494,6 +1908,15 @@ pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
         commands::glActiveShaderProgramEXT::enter(tracked, readable, observer, pipeline, program)
     });
     driver(pipeline, program)
+}
+
+pub unsafe extern "C" fn glActiveTexture(texture: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_ACTIVE_TEXTURE);
+    let Some(mut tracker) = Tracker::begin() else { return driver(texture) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glActiveTexture::enter(tracked, readable, observer, texture)
+    });
+    driver(texture)
 }
 
 pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
@@ -1601,6 +2024,15 @@ pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
         commands::glBindProgramPipelineEXT::enter(tracked, readable, observer, pipeline)
     });
     driver(pipeline)
+}
+
+pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_SAMPLER);
+    let Some(mut tracker) = Tracker::begin() else { return driver(unit, sampler) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindSampler::enter(tracked, readable, observer, unit, sampler)
+    });
+    driver(unit, sampler)
 }
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
@@ -1792,6 +2224,268 @@ pub unsafe extern "C" fn glColorPointer(
     driver(size, r#type, stride, pointer)
 }
 
+pub unsafe extern "C" fn glCompressedTexImage2D(
+    target: u32,
+    level: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    border: i32,
+    imageSize: i32,
+    data: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void) =
+        driver!(GL_COMPRESSED_TEX_IMAGE2D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, level, internalformat, width, height, border, imageSize, data);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCompressedTexImage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            border,
+            imageSize,
+            data as u64,
+        )
+    });
+    driver(target, level, internalformat, width, height, border, imageSize, data)
+}
+
+pub unsafe extern "C" fn glCompressedTexImage3D(
+    target: u32,
+    level: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    border: i32,
+    imageSize: i32,
+    data: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
+        driver!(GL_COMPRESSED_TEX_IMAGE3D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            imageSize,
+            data,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCompressedTexImage3D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            imageSize,
+            data as u64,
+        )
+    });
+    driver(target, level, internalformat, width, height, depth, border, imageSize, data)
+}
+
+pub unsafe extern "C" fn glCompressedTexImage3DOES(
+    target: u32,
+    level: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    border: i32,
+    imageSize: i32,
+    data: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
+        driver!(GL_COMPRESSED_TEX_IMAGE3D_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            imageSize,
+            data,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCompressedTexImage3DOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            imageSize,
+            data as u64,
+        )
+    });
+    driver(target, level, internalformat, width, height, depth, border, imageSize, data)
+}
+
+pub unsafe extern "C" fn glCompressedTexSubImage2D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    imageSize: i32,
+    data: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void) =
+        driver!(GL_COMPRESSED_TEX_SUB_IMAGE2D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, level, xoffset, yoffset, width, height, format, imageSize, data);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCompressedTexSubImage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            width,
+            height,
+            format,
+            imageSize,
+            data as u64,
+        )
+    });
+    driver(target, level, xoffset, yoffset, width, height, format, imageSize, data)
+}
+
+pub unsafe extern "C" fn glCompressedTexSubImage3D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    imageSize: i32,
+    data: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(
+        u32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        u32,
+        i32,
+        *const c_void,
+    ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCompressedTexSubImage3D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            zoffset,
+            width,
+            height,
+            depth,
+            format,
+            imageSize,
+            data as u64,
+        )
+    });
+    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data)
+}
+
+pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    imageSize: i32,
+    data: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(
+        u32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        u32,
+        i32,
+        *const c_void,
+    ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCompressedTexSubImage3DOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            zoffset,
+            width,
+            height,
+            depth,
+            format,
+            imageSize,
+            data as u64,
+        )
+    });
+    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data)
+}
+
 pub unsafe extern "C" fn glCopyBufferSubData(
     readTarget: u32,
     writeTarget: u32,
@@ -1844,6 +2538,112 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
         )
     });
     driver(readTarget, writeTarget, readOffset, writeOffset, size)
+}
+
+pub unsafe extern "C" fn glCopyTexImage2D(
+    target: u32,
+    level: i32,
+    internalformat: u32,
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+    border: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32) =
+        driver!(GL_COPY_TEX_IMAGE2D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, level, internalformat, x, y, width, height, border);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCopyTexImage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            internalformat,
+            x,
+            y,
+            width,
+            height,
+            border,
+        )
+    });
+    driver(target, level, internalformat, x, y, width, height, border)
+}
+
+pub unsafe extern "C" fn glCopyTexSubImage2D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32) =
+        driver!(GL_COPY_TEX_SUB_IMAGE2D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, level, xoffset, yoffset, x, y, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCopyTexSubImage2D::enter(
+            tracked, readable, observer, target, level, xoffset, yoffset, x, y, width, height,
+        )
+    });
+    driver(target, level, xoffset, yoffset, x, y, width, height)
+}
+
+pub unsafe extern "C" fn glCopyTexSubImage3D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
+        driver!(GL_COPY_TEX_SUB_IMAGE3D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCopyTexSubImage3D::enter(
+            tracked, readable, observer, target, level, xoffset, yoffset, zoffset, x, y, width,
+            height,
+        )
+    });
+    driver(target, level, xoffset, yoffset, zoffset, x, y, width, height)
+}
+
+pub unsafe extern "C" fn glCopyTexSubImage3DOES(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
+        driver!(GL_COPY_TEX_SUB_IMAGE3D_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glCopyTexSubImage3DOES::enter(
+            tracked, readable, observer, target, level, xoffset, yoffset, zoffset, x, y, width,
+            height,
+        )
+    });
+    driver(target, level, xoffset, yoffset, zoffset, x, y, width, height)
 }
 
 pub unsafe extern "C" fn glCreateProgram() -> u32 {
@@ -2140,6 +2940,63 @@ pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
     driver(index)
 }
 
+pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
+    target: u32,
+    image: *mut c_void,
+    attrib_list: *const i32,
+) {
+    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
+        driver!(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, image, attrib_list) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glEGLImageTargetTexStorageEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            image as u64,
+            attrib_list as u64,
+        )
+    });
+    driver(target, image, attrib_list)
+}
+
+pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
+    let driver: unsafe extern "C" fn(u32, *mut c_void) = driver!(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, image) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glEGLImageTargetTexture2DOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            image as u64,
+        )
+    });
+    driver(target, image)
+}
+
+pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
+    texture: u32,
+    image: *mut c_void,
+    attrib_list: *const i32,
+) {
+    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
+        driver!(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(texture, image, attrib_list) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glEGLImageTargetTextureStorageEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            image as u64,
+            attrib_list as u64,
+        )
+    });
+    driver(texture, image, attrib_list)
+}
+
 pub unsafe extern "C" fn glEnable(cap: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE);
     if !matches!(cap, 0x8d69) {
@@ -2369,6 +3226,24 @@ pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
     tracker.update(|tracked, readable, observer| {
         commands::glGenVertexArraysOES::leave(tracked, readable, observer, n, arrays as u64)
     });
+}
+
+pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenerateMipmap::enter(tracked, readable, observer, target)
+    });
+    driver(target)
+}
+
+pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glGenerateMipmapOES::enter(tracked, readable, observer, target)
+    });
+    driver(target)
 }
 
 pub unsafe extern "C" fn glGetActiveUniform(
@@ -3190,6 +4065,1073 @@ pub unsafe extern "C" fn glTexCoordPointer(
         )
     });
     driver(size, r#type, stride, pointer)
+}
+
+pub unsafe extern "C" fn glTexImage2D(
+    target: u32,
+    level: i32,
+    internalformat: i32,
+    width: i32,
+    height: i32,
+    border: i32,
+    format: u32,
+    r#type: u32,
+    pixels: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
+        driver!(GL_TEX_IMAGE2D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            border,
+            format,
+            r#type,
+            pixels,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexImage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            border,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    driver(target, level, internalformat, width, height, border, format, r#type, pixels)
+}
+
+pub unsafe extern "C" fn glTexImage3D(
+    target: u32,
+    level: i32,
+    internalformat: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    border: i32,
+    format: u32,
+    r#type: u32,
+    pixels: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
+        driver!(GL_TEX_IMAGE3D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            format,
+            r#type,
+            pixels,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexImage3D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    driver(target, level, internalformat, width, height, depth, border, format, r#type, pixels)
+}
+
+pub unsafe extern "C" fn glTexImage3DOES(
+    target: u32,
+    level: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    border: i32,
+    format: u32,
+    r#type: u32,
+    pixels: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, u32, u32, *const c_void) =
+        driver!(GL_TEX_IMAGE3D_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            format,
+            r#type,
+            pixels,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexImage3DOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            internalformat,
+            width,
+            height,
+            depth,
+            border,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    driver(target, level, internalformat, width, height, depth, border, format, r#type, pixels)
+}
+
+pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
+    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_PARAMETERI);
+    if !matches!(pname, 0x813c) {
+        return driver(target, pname, param);
+    }
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, pname, param) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexParameteri::enter(tracked, readable, observer, target, pname, param)
+    });
+    driver(target, pname, param)
+}
+
+pub unsafe extern "C" fn glTexStorage1DEXT(
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32) = driver!(GL_TEX_STORAGE1D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, levels, internalformat, width);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorage1DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+        )
+    });
+    driver(target, levels, internalformat, width)
+}
+
+pub unsafe extern "C" fn glTexStorage2D(
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, levels, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, levels, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glTexStorage2DEXT(
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, levels, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorage2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, levels, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glTexStorage2DMultisample(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    fixedsamplelocations: u8,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8) =
+        driver!(GL_TEX_STORAGE2D_MULTISAMPLE);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, samples, internalformat, width, height, fixedsamplelocations);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorage2DMultisample::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            fixedsamplelocations,
+        )
+    });
+    driver(target, samples, internalformat, width, height, fixedsamplelocations)
+}
+
+pub unsafe extern "C" fn glTexStorage3D(
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, levels, internalformat, width, height, depth);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorage3D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+        )
+    });
+    driver(target, levels, internalformat, width, height, depth)
+}
+
+pub unsafe extern "C" fn glTexStorage3DEXT(
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, levels, internalformat, width, height, depth);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorage3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+        )
+    });
+    driver(target, levels, internalformat, width, height, depth)
+}
+
+pub unsafe extern "C" fn glTexStorage3DMultisample(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    fixedsamplelocations: u8,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
+        driver!(GL_TEX_STORAGE3D_MULTISAMPLE);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorage3DMultisample::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            depth,
+            fixedsamplelocations,
+        )
+    });
+    driver(target, samples, internalformat, width, height, depth, fixedsamplelocations)
+}
+
+pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    fixedsamplelocations: u8,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
+        driver!(GL_TEX_STORAGE3D_MULTISAMPLE_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorage3DMultisampleOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            depth,
+            fixedsamplelocations,
+        )
+    });
+    driver(target, samples, internalformat, width, height, depth, fixedsamplelocations)
+}
+
+pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    attrib_list: *const i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) =
+        driver!(GL_TEX_STORAGE_ATTRIBS2D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, levels, internalformat, width, height, attrib_list);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorageAttribs2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            attrib_list as u64,
+        )
+    });
+    driver(target, levels, internalformat, width, height, attrib_list)
+}
+
+pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    attrib_list: *const i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) =
+        driver!(GL_TEX_STORAGE_ATTRIBS3D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, levels, internalformat, width, height, depth, attrib_list);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorageAttribs3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+            attrib_list as u64,
+        )
+    });
+    driver(target, levels, internalformat, width, height, depth, attrib_list)
+}
+
+pub unsafe extern "C" fn glTexStorageMem2DEXT(
+    target: u32,
+    levels: i32,
+    internalFormat: u32,
+    width: i32,
+    height: i32,
+    memory: u32,
+    offset: u64,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
+        driver!(GL_TEX_STORAGE_MEM2D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, levels, internalFormat, width, height, memory, offset);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorageMem2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalFormat,
+            width,
+            height,
+            memory,
+            offset,
+        )
+    });
+    driver(target, levels, internalFormat, width, height, memory, offset)
+}
+
+pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
+    target: u32,
+    samples: i32,
+    internalFormat: u32,
+    width: i32,
+    height: i32,
+    fixedSampleLocations: u8,
+    memory: u32,
+    offset: u64,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
+        driver!(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target,
+            samples,
+            internalFormat,
+            width,
+            height,
+            fixedSampleLocations,
+            memory,
+            offset,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorageMem2DMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalFormat,
+            width,
+            height,
+            fixedSampleLocations,
+            memory,
+            offset,
+        )
+    });
+    driver(target, samples, internalFormat, width, height, fixedSampleLocations, memory, offset)
+}
+
+pub unsafe extern "C" fn glTexStorageMem3DEXT(
+    target: u32,
+    levels: i32,
+    internalFormat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    memory: u32,
+    offset: u64,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
+        driver!(GL_TEX_STORAGE_MEM3D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, levels, internalFormat, width, height, depth, memory, offset);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorageMem3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            levels,
+            internalFormat,
+            width,
+            height,
+            depth,
+            memory,
+            offset,
+        )
+    });
+    driver(target, levels, internalFormat, width, height, depth, memory, offset)
+}
+
+pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
+    target: u32,
+    samples: i32,
+    internalFormat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    fixedSampleLocations: u8,
+    memory: u32,
+    offset: u64,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
+        driver!(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target,
+            samples,
+            internalFormat,
+            width,
+            height,
+            depth,
+            fixedSampleLocations,
+            memory,
+            offset,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexStorageMem3DMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalFormat,
+            width,
+            height,
+            depth,
+            fixedSampleLocations,
+            memory,
+            offset,
+        )
+    });
+    driver(
+        target,
+        samples,
+        internalFormat,
+        width,
+        height,
+        depth,
+        fixedSampleLocations,
+        memory,
+        offset,
+    )
+}
+
+pub unsafe extern "C" fn glTexSubImage2D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    r#type: u32,
+    pixels: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
+        driver!(GL_TEX_SUB_IMAGE2D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexSubImage2D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            width,
+            height,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels)
+}
+
+pub unsafe extern "C" fn glTexSubImage3D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    r#type: u32,
+    pixels: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(
+        u32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        u32,
+        u32,
+        *const c_void,
+    ) = driver!(GL_TEX_SUB_IMAGE3D);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexSubImage3D::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            zoffset,
+            width,
+            height,
+            depth,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels)
+}
+
+pub unsafe extern "C" fn glTexSubImage3DOES(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    r#type: u32,
+    pixels: *const c_void,
+) {
+    let driver: unsafe extern "C" fn(
+        u32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        i32,
+        u32,
+        u32,
+        *const c_void,
+    ) = driver!(GL_TEX_SUB_IMAGE3D_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTexSubImage3DOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            level,
+            xoffset,
+            yoffset,
+            zoffset,
+            width,
+            height,
+            depth,
+            format,
+            r#type,
+            pixels as u64,
+        )
+    });
+    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels)
+}
+
+pub unsafe extern "C" fn glTextureStorage1DEXT(
+    texture: u32,
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32) = driver!(GL_TEXTURE_STORAGE1D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(texture, target, levels, internalformat, width);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTextureStorage1DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            target,
+            levels,
+            internalformat,
+            width,
+        )
+    });
+    driver(texture, target, levels, internalformat, width)
+}
+
+pub unsafe extern "C" fn glTextureStorage2DEXT(
+    texture: u32,
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32) =
+        driver!(GL_TEXTURE_STORAGE2D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(texture, target, levels, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTextureStorage2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(texture, target, levels, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glTextureStorage3DEXT(
+    texture: u32,
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32) =
+        driver!(GL_TEXTURE_STORAGE3D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(texture, target, levels, internalformat, width, height, depth);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTextureStorage3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            target,
+            levels,
+            internalformat,
+            width,
+            height,
+            depth,
+        )
+    });
+    driver(texture, target, levels, internalformat, width, height, depth)
+}
+
+pub unsafe extern "C" fn glTextureStorageMem2DEXT(
+    texture: u32,
+    levels: i32,
+    internalFormat: u32,
+    width: i32,
+    height: i32,
+    memory: u32,
+    offset: u64,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
+        driver!(GL_TEXTURE_STORAGE_MEM2D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(texture, levels, internalFormat, width, height, memory, offset);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTextureStorageMem2DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            levels,
+            internalFormat,
+            width,
+            height,
+            memory,
+            offset,
+        )
+    });
+    driver(texture, levels, internalFormat, width, height, memory, offset)
+}
+
+pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
+    texture: u32,
+    samples: i32,
+    internalFormat: u32,
+    width: i32,
+    height: i32,
+    fixedSampleLocations: u8,
+    memory: u32,
+    offset: u64,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
+        driver!(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            texture,
+            samples,
+            internalFormat,
+            width,
+            height,
+            fixedSampleLocations,
+            memory,
+            offset,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTextureStorageMem2DMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            samples,
+            internalFormat,
+            width,
+            height,
+            fixedSampleLocations,
+            memory,
+            offset,
+        )
+    });
+    driver(texture, samples, internalFormat, width, height, fixedSampleLocations, memory, offset)
+}
+
+pub unsafe extern "C" fn glTextureStorageMem3DEXT(
+    texture: u32,
+    levels: i32,
+    internalFormat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    memory: u32,
+    offset: u64,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
+        driver!(GL_TEXTURE_STORAGE_MEM3D_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(texture, levels, internalFormat, width, height, depth, memory, offset);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTextureStorageMem3DEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            levels,
+            internalFormat,
+            width,
+            height,
+            depth,
+            memory,
+            offset,
+        )
+    });
+    driver(texture, levels, internalFormat, width, height, depth, memory, offset)
+}
+
+pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
+    texture: u32,
+    samples: i32,
+    internalFormat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    fixedSampleLocations: u8,
+    memory: u32,
+    offset: u64,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
+        driver!(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            texture,
+            samples,
+            internalFormat,
+            width,
+            height,
+            depth,
+            fixedSampleLocations,
+            memory,
+            offset,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTextureStorageMem3DMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            samples,
+            internalFormat,
+            width,
+            height,
+            depth,
+            fixedSampleLocations,
+            memory,
+            offset,
+        )
+    });
+    driver(
+        texture,
+        samples,
+        internalFormat,
+        width,
+        height,
+        depth,
+        fixedSampleLocations,
+        memory,
+        offset,
+    )
+}
+
+pub unsafe extern "C" fn glTextureViewEXT(
+    texture: u32,
+    target: u32,
+    origtexture: u32,
+    internalformat: u32,
+    minlevel: u32,
+    numlevels: u32,
+    minlayer: u32,
+    numlayers: u32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
+        driver!(GL_TEXTURE_VIEW_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            texture,
+            target,
+            origtexture,
+            internalformat,
+            minlevel,
+            numlevels,
+            minlayer,
+            numlayers,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTextureViewEXT::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            target,
+            origtexture,
+            internalformat,
+            minlevel,
+            numlevels,
+            minlayer,
+            numlayers,
+        )
+    });
+    driver(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers)
+}
+
+pub unsafe extern "C" fn glTextureViewOES(
+    texture: u32,
+    target: u32,
+    origtexture: u32,
+    internalformat: u32,
+    minlevel: u32,
+    numlevels: u32,
+    minlayer: u32,
+    numlayers: u32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
+        driver!(GL_TEXTURE_VIEW_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(
+            texture,
+            target,
+            origtexture,
+            internalformat,
+            minlevel,
+            numlevels,
+            minlayer,
+            numlayers,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glTextureViewOES::enter(
+            tracked,
+            readable,
+            observer,
+            texture,
+            target,
+            origtexture,
+            internalformat,
+            minlevel,
+            numlevels,
+            minlayer,
+            numlayers,
+        )
+    });
+    driver(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers)
 }
 
 pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {

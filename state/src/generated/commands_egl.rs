@@ -246,32 +246,28 @@ pub mod eglCreateContext {
                         .unwrap_or(0),
                 );
             }
-            #[cfg(feature = "tools")]
-            let made: Ref<EglContext> = {
-                let mut process = thread.process.lock();
-                process.egl_contexts.create(result)
-            };
+            let mut process = thread.process.lock();
+            let made: Ref<EglContext> = process.egl_contexts.create(result);
+            if let Some(it) = process.egl_contexts.get_mut(made) {
+                set!(it.display, dpy);
+            }
+            if let Some(it) = process.egl_contexts.get_mut(made) {
+                set!(it.config, config);
+            }
+            {
+                let value = process.egl_contexts.find(share_context);
+                if let Some(it) = process.egl_contexts.get_mut(made) {
+                    set!(it.share, value);
+                }
+            }
+            {
+                let value = thread.bound_api;
+                if let Some(it) = process.egl_contexts.get_mut(made) {
+                    set!(it.api, value);
+                }
+            }
             #[cfg(feature = "tools")]
             {
-                let mut process = thread.process.lock();
-                if let Some(it) = process.egl_contexts.get_mut(made) {
-                    set!(it.display, dpy);
-                }
-                if let Some(it) = process.egl_contexts.get_mut(made) {
-                    set!(it.config, config);
-                }
-                {
-                    let value = process.egl_contexts.find(share_context);
-                    if let Some(it) = process.egl_contexts.get_mut(made) {
-                        set!(it.share, value);
-                    }
-                }
-                {
-                    let value = thread.bound_api;
-                    if let Some(it) = process.egl_contexts.get_mut(made) {
-                        set!(it.api, value);
-                    }
-                }
                 {
                     let value =
                         observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MAJOR_VERSION)
@@ -289,23 +285,20 @@ pub mod eglCreateContext {
                     }
                 }
             }
-            #[cfg(feature = "tools")]
+            drop(process);
             let count_attributes_2: i64 =
                 crate::egl::count_attributes(thread, memory, attrib_list, 4);
-            #[cfg(feature = "tools")]
-            {
-                let mut process = thread.process.lock();
-                for i in number::range(0, count_attributes_2) {
+            let mut process = thread.process.lock();
+            for i in number::range(0, count_attributes_2) {
+                {
+                    let value =
+                        memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1));
+                    if let Some(it) = process.egl_contexts.get_mut(made)
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        let value =
-                            memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1));
-                        if let Some(it) = process.egl_contexts.get_mut(made)
-                            && let Some(it) = it.attributes.at_mut(
-                                (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
-                            )
-                        {
-                            set!(*it, value);
-                        }
+                        set!(*it, value);
                     }
                 }
             }
@@ -546,7 +539,6 @@ pub mod eglCreateImageKHR {
 pub mod eglCreatePbufferFromClientBuffer {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -601,7 +593,6 @@ pub mod eglCreatePbufferFromClientBuffer {
 pub mod eglCreatePbufferSurface {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -626,18 +617,21 @@ pub mod eglCreatePbufferSurface {
                     set!(it.kind, value);
                 }
             }
+            #[cfg(feature = "tools")]
             {
-                let value =
-                    observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
-                if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.width, value);
+                {
+                    let value =
+                        observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
+                    if let Some(it) = process.surfaces.get_mut(surface) {
+                        set!(it.width, value);
+                    }
                 }
-            }
-            {
-                let value =
-                    observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
-                if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.height, value);
+                {
+                    let value =
+                        observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
+                    if let Some(it) = process.surfaces.get_mut(surface) {
+                        set!(it.height, value);
+                    }
                 }
             }
             drop(process);
@@ -665,7 +659,6 @@ pub mod eglCreatePbufferSurface {
 pub mod eglCreatePixmapSurface {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -730,7 +723,6 @@ pub mod eglCreatePixmapSurfaceHI {
         layouts::e_g_l_client_pixmap_h_i(memory, seen, 2, pixmap);
     }
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -786,7 +778,6 @@ pub mod eglCreatePlatformPixmapSurface {
         );
     }
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -860,7 +851,6 @@ pub mod eglCreatePlatformPixmapSurfaceEXT {
         );
     }
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -935,7 +925,6 @@ pub mod eglCreatePlatformWindowSurface {
         );
     }
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1009,7 +998,6 @@ pub mod eglCreatePlatformWindowSurfaceEXT {
         );
     }
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1164,7 +1152,6 @@ pub mod eglCreateStreamKHR {
 pub mod eglCreateStreamProducerSurfaceKHR {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1193,18 +1180,21 @@ pub mod eglCreateStreamProducerSurfaceKHR {
             if let Some(it) = process.surfaces.get_mut(surface) {
                 set!(it.native, stream);
             }
+            #[cfg(feature = "tools")]
             {
-                let value =
-                    observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
-                if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.width, value);
+                {
+                    let value =
+                        observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
+                    if let Some(it) = process.surfaces.get_mut(surface) {
+                        set!(it.width, value);
+                    }
                 }
-            }
-            {
-                let value =
-                    observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
-                if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.height, value);
+                {
+                    let value =
+                        observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
+                    if let Some(it) = process.surfaces.get_mut(surface) {
+                        set!(it.height, value);
+                    }
                 }
             }
         }
@@ -1361,7 +1351,6 @@ pub mod eglCreateSyncKHR {
 pub mod eglCreateWindowSurface {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1458,17 +1447,10 @@ pub mod eglDestroyContext {
         ctx: u64,
     ) {
         crate::egl::destroy_context(thread, memory, dpy, ctx);
-        #[cfg(feature = "tools")]
-        let found_0: Ref<EglContext> = {
-            let mut process = thread.process.lock();
-            process.egl_contexts.find(ctx)
-        };
-        #[cfg(feature = "tools")]
-        {
-            let mut process = thread.process.lock();
-            if process.egl_contexts.get(found_0).map_or(0, |it| it.display) == dpy {
-                process.egl_contexts.delete(ctx);
-            }
+        let mut process = thread.process.lock();
+        let found_0: Ref<EglContext> = process.egl_contexts.find(ctx);
+        if process.egl_contexts.get(found_0).map_or(0, |it| it.display) == dpy {
+            process.egl_contexts.delete(ctx);
         }
     }
 
@@ -1541,7 +1523,6 @@ pub mod eglDestroyStreamKHR {
 pub mod eglDestroySurface {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1830,7 +1811,6 @@ pub mod eglGetConfigs {
 pub mod eglGetDisplay {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1863,11 +1843,8 @@ pub mod eglGetPlatformDisplay {
         if let Some(it) = process.displays.get_mut(display) {
             set!(it.platform, platform);
         }
-        #[cfg(feature = "tools")]
-        {
-            if let Some(it) = process.displays.get_mut(display) {
-                set!(it.native, native_display);
-            }
+        if let Some(it) = process.displays.get_mut(display) {
+            set!(it.native, native_display);
         }
         drop(process);
         #[cfg(feature = "tools")]
@@ -1918,11 +1895,8 @@ pub mod eglGetPlatformDisplayEXT {
         if let Some(it) = process.displays.get_mut(display) {
             set!(it.platform, platform);
         }
-        #[cfg(feature = "tools")]
-        {
-            if let Some(it) = process.displays.get_mut(display) {
-                set!(it.native, native_display);
-            }
+        if let Some(it) = process.displays.get_mut(display) {
+            set!(it.native, native_display);
         }
         drop(process);
         #[cfg(feature = "tools")]
@@ -2043,11 +2017,8 @@ pub mod eglInitialize {
         let mut process = thread.process.lock();
         if result != 0 {
             let display: Ref<Display> = process.displays.bind(dpy);
-            #[cfg(feature = "tools")]
-            {
-                if let Some(it) = process.displays.get_mut(display) {
-                    set!(it.initialized, true);
-                }
+            if let Some(it) = process.displays.get_mut(display) {
+                set!(it.initialized, true);
             }
             {
                 let value = number::add(
@@ -2194,13 +2165,10 @@ pub mod eglMakeCurrent {
     ) {
         if result != 0 {
             crate::egl::make_current(thread, memory, ctx);
-            #[cfg(feature = "tools")]
-            {
-                let mut process = thread.process.lock();
-                set!(thread.egl_context, process.egl_contexts.find(ctx));
-                set!(thread.draw_surface, process.surfaces.find(draw));
-                set!(thread.read_surface, process.surfaces.find(read));
-            }
+            let mut process = thread.process.lock();
+            set!(thread.egl_context, process.egl_contexts.find(ctx));
+            set!(thread.draw_surface, process.surfaces.find(draw));
+            set!(thread.read_surface, process.surfaces.find(read));
         } else {
             crate::egl::keep_current(thread, memory);
         }
@@ -2317,11 +2285,11 @@ pub mod eglReleaseThread {
         if result != 0 {
             crate::egl::make_current(thread, memory, EGL_NO_CONTEXT as u64);
             set!(thread.bound_api, EGL_OPENGL_ES_API as u32);
+            set!(thread.egl_context, Ref::NONE);
+            set!(thread.draw_surface, Ref::NONE);
+            set!(thread.read_surface, Ref::NONE);
             #[cfg(feature = "tools")]
             {
-                set!(thread.egl_context, Ref::NONE);
-                set!(thread.draw_surface, Ref::NONE);
-                set!(thread.read_surface, Ref::NONE);
                 set!(thread.label, 0);
             }
         } else {
@@ -2433,7 +2401,6 @@ pub mod eglStreamAttribKHR {
 pub mod eglSurfaceAttrib {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -2637,7 +2604,6 @@ pub mod eglSwapBuffersWithDamageKHR {
 pub mod eglSwapInterval {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -2688,11 +2654,8 @@ pub mod eglTerminate {
             if let Some(it) = process.displays.get_mut(display) {
                 set!(it.references, 0);
             }
-            #[cfg(feature = "tools")]
-            {
-                if let Some(it) = process.displays.get_mut(display) {
-                    set!(it.initialized, false);
-                }
+            if let Some(it) = process.displays.get_mut(display) {
+                set!(it.initialized, false);
             }
             drop(process);
             crate::egl::terminate(thread, memory, dpy);

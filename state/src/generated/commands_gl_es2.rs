@@ -24,7 +24,6 @@ use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
 pub mod glActiveTexture {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -215,20 +214,17 @@ pub mod glBindTexture {
         if functions::is_texture_target(target) {
             group.textures.bind(u64::from(texture));
             let bound: Ref<Texture> = group.textures.find(u64::from(texture));
-            #[cfg(feature = "tools")]
             {
+                let key_0 = i64::from(context.active_texture);
+                if let Some(it) = context.texture_units.at_mut(key_0)
+                    && let Some(it) = it.bindings.at_mut(target)
                 {
-                    let key_0 = i64::from(context.active_texture);
-                    if let Some(it) = context.texture_units.at_mut(key_0)
-                        && let Some(it) = it.bindings.at_mut(target)
-                    {
-                        set!(*it, bound);
-                    }
+                    set!(*it, bound);
                 }
-                if i64::from(group.textures.get(bound).map_or(0, |it| it.target)) == 0 {
-                    if let Some(it) = group.textures.get_mut(bound) {
-                        set!(it.target, target);
-                    }
+            }
+            if i64::from(group.textures.get(bound).map_or(0, |it| it.target)) == 0 {
+                if let Some(it) = group.textures.get_mut(bound) {
+                    set!(it.target, target);
                 }
             }
         }
@@ -586,49 +582,45 @@ pub mod glCompressedTexImage2D {
         {
             crate::gles::unpack_compressed(thread, memory, seen, 7, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
             let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
             {
-                let mut group = context.group.lock();
+                set!(it.width, width);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.depth, 1);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.format, internalformat);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.compressed_bytes, imageSize);
+            }
+            {
+                let value = data != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.width, width);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.depth, 1);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.compressed_bytes, imageSize);
-                }
-                {
-                    let value = data != 0 || context.pixel_unpack_buffer.is_some();
-                    if let Some(it) = group.textures.get_mut(texture)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, value);
-                    }
+                    set!(it.is_defined, value);
                 }
             }
         }
@@ -663,17 +655,14 @@ pub mod glCompressedTexSubImage2D {
         {
             crate::gles::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
             {
-                let mut group = context.group.lock();
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
                 {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, true);
-                    }
+                    set!(it.is_defined, true);
                 }
             }
         }
@@ -701,47 +690,44 @@ pub mod glCopyTexImage2D {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
-        {
-            let mut group = context.group.lock();
-            if functions::is_image_target_2d(target) && i64::from(border) == 0 {
-                let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.width, width);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.depth, 1);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.compressed_bytes, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.is_defined, true);
-                }
+        let mut group = context.group.lock();
+        if functions::is_image_target_2d(target) && i64::from(border) == 0 {
+            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.width, width);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.depth, 1);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.format, internalformat);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.compressed_bytes, 0);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.is_defined, true);
             }
         }
     }
@@ -768,17 +754,14 @@ pub mod glCopyTexSubImage2D {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
+        let mut group = context.group.lock();
         {
-            let mut group = context.group.lock();
+            let key_0 = functions::bound_texture(&*context, target);
+            if let Some(it) = group.textures.get_mut(key_0)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
             {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.is_defined, true);
-                }
+                set!(it.is_defined, true);
             }
         }
     }
@@ -1390,12 +1373,9 @@ pub mod glGenerateMipmap {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
         {
-            {
-                let its_texture = functions::bound_texture(&*context, target);
-                crate::gles::generate_levels(thread, memory, its_texture);
-            }
+            let its_texture = functions::bound_texture(&*context, target);
+            crate::gles::generate_levels(thread, memory, its_texture);
         }
     }
 }
@@ -2249,56 +2229,52 @@ pub mod glTexImage2D {
         {
             crate::gles::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
             let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
             {
-                let mut group = context.group.lock();
+                set!(it.width, width);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.depth, 1);
+            }
+            {
+                let value = internalformat as u32;
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.width, width);
+                    set!(it.format, value);
                 }
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.compressed_bytes, 0);
+            }
+            {
+                let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.height, height);
+                    set!(it.is_defined, value);
                 }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.depth, 1);
-                }
-                {
-                    let value = internalformat as u32;
-                    if let Some(it) = group.textures.get_mut(texture)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.format, value);
-                    }
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.compressed_bytes, 0);
-                }
-                {
-                    let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
-                    if let Some(it) = group.textures.get_mut(texture)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, value);
-                    }
-                }
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(it.image, 0);
-                }
+            }
+            if let Some(it) = group.textures.get_mut(texture) {
+                set!(it.image, 0);
             }
         }
     }
@@ -2362,7 +2338,6 @@ pub mod glTexParameterfv {
 pub mod glTexParameteri {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -2373,9 +2348,22 @@ pub mod glTexParameteri {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
+        let mut group = context.group.lock();
+        if i64::from(pname) == GL_TEXTURE_BASE_LEVEL {
+            {
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0) {
+                    set!(it.base_level, param);
+                }
+            }
+        }
+        drop(group);
+        #[cfg(feature = "tools")]
         {
-            let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::set_texture_parameter(thread, memory, its_texture, pname, param);
+            {
+                let its_texture = functions::bound_texture(&*context, target);
+                crate::gles::set_texture_parameter(thread, memory, its_texture, pname, param);
+            }
         }
     }
 }
@@ -2451,17 +2439,14 @@ pub mod glTexSubImage2D {
         if functions::is_image_target_2d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
             {
-                let mut group = context.group.lock();
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
                 {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, true);
-                    }
+                    set!(it.is_defined, true);
                 }
             }
         }

@@ -369,7 +369,6 @@ pub mod glBindProgramPipeline {
 pub mod glBindSampler {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -688,49 +687,45 @@ pub mod glCompressedTexImage3D {
         {
             crate::gles::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
             let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
             {
-                let mut group = context.group.lock();
+                set!(it.width, width);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.depth, depth);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.format, internalformat);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.compressed_bytes, imageSize);
+            }
+            {
+                let value = data != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.width, width);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.compressed_bytes, imageSize);
-                }
-                {
-                    let value = data != 0 || context.pixel_unpack_buffer.is_some();
-                    if let Some(it) = group.textures.get_mut(texture)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, value);
-                    }
+                    set!(it.is_defined, value);
                 }
             }
         }
@@ -768,17 +763,14 @@ pub mod glCompressedTexSubImage3D {
         {
             crate::gles::unpack_compressed(thread, memory, seen, 10, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
             {
-                let mut group = context.group.lock();
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
                 {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, true);
-                    }
+                    set!(it.is_defined, true);
                 }
             }
         }
@@ -866,17 +858,14 @@ pub mod glCopyTexSubImage3D {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
+        let mut group = context.group.lock();
         {
-            let mut group = context.group.lock();
+            let key_0 = functions::bound_texture(&*context, target);
+            if let Some(it) = group.textures.get_mut(key_0)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
             {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.is_defined, true);
-                }
+                set!(it.is_defined, true);
             }
         }
     }
@@ -4378,33 +4367,27 @@ pub mod glTexBuffer {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        let found_1: Ref<Buffer> =
-            context
-                .caches
-                .buffers
-                .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
+        let mut group = context.group.lock();
+        let found_1: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+        drop(group);
         crate::gles::give_to_driver(thread, memory, found_1);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
         let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-        #[cfg(feature = "tools")]
+        let mut group = context.group.lock();
+        if let Some(it) = group.textures.get_mut(texture) {
+            set!(it.buffer_format, internalformat);
+        }
         {
-            let mut group = context.group.lock();
+            let value = group.buffers.find(u64::from(buffer));
             if let Some(it) = group.textures.get_mut(texture) {
-                set!(it.buffer_format, internalformat);
+                set!(it.buffer.buffer, value);
             }
-            {
-                let value = group.buffers.find(u64::from(buffer));
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(it.buffer.buffer, value);
-                }
-            }
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(it.buffer.offset, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(it.buffer.size, 0);
-            }
+        }
+        if let Some(it) = group.textures.get_mut(texture) {
+            set!(it.buffer.offset, 0);
+        }
+        if let Some(it) = group.textures.get_mut(texture) {
+            set!(it.buffer.size, 0);
         }
     }
 }
@@ -4424,33 +4407,27 @@ pub mod glTexBufferRange {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        let found_1: Ref<Buffer> =
-            context
-                .caches
-                .buffers
-                .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
+        let mut group = context.group.lock();
+        let found_1: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+        drop(group);
         crate::gles::give_to_driver(thread, memory, found_1);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
         let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-        #[cfg(feature = "tools")]
+        let mut group = context.group.lock();
+        if let Some(it) = group.textures.get_mut(texture) {
+            set!(it.buffer_format, internalformat);
+        }
         {
-            let mut group = context.group.lock();
+            let value = group.buffers.find(u64::from(buffer));
             if let Some(it) = group.textures.get_mut(texture) {
-                set!(it.buffer_format, internalformat);
+                set!(it.buffer.buffer, value);
             }
-            {
-                let value = group.buffers.find(u64::from(buffer));
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(it.buffer.buffer, value);
-                }
-            }
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(it.buffer.offset, offset);
-            }
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(it.buffer.size, size);
-            }
+        }
+        if let Some(it) = group.textures.get_mut(texture) {
+            set!(it.buffer.offset, offset);
+        }
+        if let Some(it) = group.textures.get_mut(texture) {
+            set!(it.buffer.size, size);
         }
     }
 }
@@ -4483,52 +4460,48 @@ pub mod glTexImage3D {
                 thread, memory, seen, 9, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
             let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
             {
-                let mut group = context.group.lock();
+                set!(it.width, width);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.depth, depth);
+            }
+            {
+                let value = internalformat as u32;
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.width, width);
+                    set!(it.format, value);
                 }
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.compressed_bytes, 0);
+            }
+            {
+                let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.depth, depth);
-                }
-                {
-                    let value = internalformat as u32;
-                    if let Some(it) = group.textures.get_mut(texture)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.format, value);
-                    }
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.compressed_bytes, 0);
-                }
-                {
-                    let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
-                    if let Some(it) = group.textures.get_mut(texture)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, value);
-                    }
+                    set!(it.is_defined, value);
                 }
             }
         }
@@ -4632,7 +4605,6 @@ pub mod glTexParameterIuiv {
 pub mod glTexStorage2D {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -4665,7 +4637,6 @@ pub mod glTexStorage2D {
 pub mod glTexStorage2DMultisample {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -4699,7 +4670,6 @@ pub mod glTexStorage2DMultisample {
 pub mod glTexStorage3D {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -4733,7 +4703,6 @@ pub mod glTexStorage3D {
 pub mod glTexStorage3DMultisample {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -4793,17 +4762,14 @@ pub mod glTexSubImage3D {
                 thread, memory, seen, 10, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
             {
-                let mut group = context.group.lock();
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
                 {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, true);
-                    }
+                    set!(it.is_defined, true);
                 }
             }
         }

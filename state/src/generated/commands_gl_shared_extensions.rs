@@ -669,49 +669,45 @@ pub mod glCompressedTexImage3DOES {
         {
             crate::gles::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
             let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
             {
-                let mut group = context.group.lock();
+                set!(it.width, width);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.depth, depth);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.format, internalformat);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.compressed_bytes, imageSize);
+            }
+            {
+                let value = data != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.width, width);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.compressed_bytes, imageSize);
-                }
-                {
-                    let value = data != 0 || context.pixel_unpack_buffer.is_some();
-                    if let Some(it) = group.textures.get_mut(texture)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, value);
-                    }
+                    set!(it.is_defined, value);
                 }
             }
         }
@@ -749,17 +745,14 @@ pub mod glCompressedTexSubImage3DOES {
         {
             crate::gles::unpack_compressed(thread, memory, seen, 10, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
             {
-                let mut group = context.group.lock();
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
                 {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, true);
-                    }
+                    set!(it.is_defined, true);
                 }
             }
         }
@@ -792,17 +785,14 @@ pub mod glCopyTexSubImage3DOES {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
+        let mut group = context.group.lock();
         {
-            let mut group = context.group.lock();
+            let key_0 = functions::bound_texture(&*context, target);
+            if let Some(it) = group.textures.get_mut(key_0)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
             {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.is_defined, true);
-                }
+                set!(it.is_defined, true);
             }
         }
     }
@@ -1421,7 +1411,6 @@ pub mod glEGLImageTargetRenderbufferStorageOES {
 pub mod glEGLImageTargetTexStorageEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1445,7 +1434,6 @@ pub mod glEGLImageTargetTexStorageEXT {
 pub mod glEGLImageTargetTexture2DOES {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1472,7 +1460,6 @@ pub mod glEGLImageTargetTexture2DOES {
 pub mod glEGLImageTargetTextureStorageEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1915,12 +1902,9 @@ pub mod glGenerateMipmapOES {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
         {
-            {
-                let its_texture = functions::bound_texture(&*context, target);
-                crate::gles::generate_levels(thread, memory, its_texture);
-            }
+            let its_texture = functions::bound_texture(&*context, target);
+            crate::gles::generate_levels(thread, memory, its_texture);
         }
     }
 }
@@ -3381,49 +3365,45 @@ pub mod glTexImage3DOES {
                 thread, memory, seen, 9, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
             let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
             {
-                let mut group = context.group.lock();
+                set!(it.width, width);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.depth, depth);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.format, internalformat);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.compressed_bytes, 0);
+            }
+            {
+                let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.width, width);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.format, internalformat);
-                }
-                if let Some(it) = group.textures.get_mut(texture)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(it.compressed_bytes, 0);
-                }
-                {
-                    let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
-                    if let Some(it) = group.textures.get_mut(texture)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, value);
-                    }
+                    set!(it.is_defined, value);
                 }
             }
         }
@@ -3505,7 +3485,6 @@ pub mod glTexParameterxvOES {
 pub mod glTexStorage1DEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3559,22 +3538,19 @@ pub mod glTexStorageAttribs2DEXT {
         }
         crate::gles::attributes_to_none(thread, memory, seen, 5, attrib_list);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
         {
-            {
-                let its_texture = functions::bound_texture(&*context, target);
-                crate::gles::define_storage(
-                    thread,
-                    memory,
-                    its_texture,
-                    levels,
-                    internalformat,
-                    width,
-                    height,
-                    1,
-                    0,
-                );
-            }
+            let its_texture = functions::bound_texture(&*context, target);
+            crate::gles::define_storage(
+                thread,
+                memory,
+                its_texture,
+                levels,
+                internalformat,
+                width,
+                height,
+                1,
+                0,
+            );
         }
     }
 }
@@ -3599,22 +3575,19 @@ pub mod glTexStorageAttribs3DEXT {
         }
         crate::gles::attributes_to_none(thread, memory, seen, 6, attrib_list);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
         {
-            {
-                let its_texture = functions::bound_texture(&*context, target);
-                crate::gles::define_storage(
-                    thread,
-                    memory,
-                    its_texture,
-                    levels,
-                    internalformat,
-                    width,
-                    height,
-                    depth,
-                    0,
-                );
-            }
+            let its_texture = functions::bound_texture(&*context, target);
+            crate::gles::define_storage(
+                thread,
+                memory,
+                its_texture,
+                levels,
+                internalformat,
+                width,
+                height,
+                depth,
+                0,
+            );
         }
     }
 }
@@ -3622,7 +3595,6 @@ pub mod glTexStorageAttribs3DEXT {
 pub mod glTexStorageMem2DEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3657,7 +3629,6 @@ pub mod glTexStorageMem2DEXT {
 pub mod glTexStorageMem2DMultisampleEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3693,7 +3664,6 @@ pub mod glTexStorageMem2DMultisampleEXT {
 pub mod glTexStorageMem3DEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3729,7 +3699,6 @@ pub mod glTexStorageMem3DEXT {
 pub mod glTexStorageMem3DMultisampleEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3791,17 +3760,14 @@ pub mod glTexSubImage3DOES {
                 thread, memory, seen, 10, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
+            let mut group = context.group.lock();
             {
-                let mut group = context.group.lock();
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
                 {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0)
-                        && let Some(it) = it.images.at_mut(target)
-                        && let Some(it) = it.at_mut(level)
-                    {
-                        set!(it.is_defined, true);
-                    }
+                    set!(it.is_defined, true);
                 }
             }
         }
@@ -3811,7 +3777,6 @@ pub mod glTexSubImage3DOES {
 pub mod glTextureStorage1DEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3846,7 +3811,6 @@ pub mod glTextureStorage1DEXT {
 pub mod glTextureStorage2DEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3882,7 +3846,6 @@ pub mod glTextureStorage2DEXT {
 pub mod glTextureStorage3DEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3919,7 +3882,6 @@ pub mod glTextureStorage3DEXT {
 pub mod glTextureStorageMem2DEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3956,7 +3918,6 @@ pub mod glTextureStorageMem2DEXT {
 pub mod glTextureStorageMem2DMultisampleEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3994,7 +3955,6 @@ pub mod glTextureStorageMem2DMultisampleEXT {
 pub mod glTextureStorageMem3DEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -4032,7 +3992,6 @@ pub mod glTextureStorageMem3DEXT {
 pub mod glTextureStorageMem3DMultisampleEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -4071,7 +4030,6 @@ pub mod glTextureStorageMem3DMultisampleEXT {
 pub mod glTextureViewEXT {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -4111,7 +4069,6 @@ pub mod glTextureViewEXT {
 pub mod glTextureViewOES {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,

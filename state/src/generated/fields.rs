@@ -192,9 +192,7 @@ pub struct Context {
     pub program: Ref<Program>,
     /// It was deleted while it was current, and goes when it no longer is.
     pub program_is_deleted: bool,
-    #[cfg(feature = "tools")]
     pub active_texture: u32,
-    #[cfg(feature = "tools")]
     pub texture_units: Vec<TextureUnit>,
     #[cfg(feature = "tools")]
     pub transform_feedback: Ref<TransformFeedback>,
@@ -388,9 +386,7 @@ impl Context {
             renderbuffer: Ref::NONE,
             program: Ref::NONE,
             program_is_deleted: false,
-            #[cfg(feature = "tools")]
             active_texture: 0,
-            #[cfg(feature = "tools")]
             texture_units: Vec::new(),
             #[cfg(feature = "tools")]
             transform_feedback: Ref::NONE,
@@ -505,7 +501,6 @@ pub struct ProcessState {
     #[cfg(feature = "tools")]
     pub configs: Objects<Config>,
     /// Every [`EglContext`].
-    #[cfg(feature = "tools")]
     pub egl_contexts: Objects<EglContext>,
     /// Every [`Display`].
     pub displays: Objects<Display>,
@@ -515,7 +510,6 @@ pub struct ProcessState {
     #[cfg(feature = "tools")]
     pub streams: Objects<Stream>,
     /// Every [`Surface`].
-    #[cfg(feature = "tools")]
     pub surfaces: Objects<Surface>,
     /// Every [`EglSync`].
     #[cfg(feature = "tools")]
@@ -532,13 +526,11 @@ impl ProcessState {
             debug_types: BTreeMap::new(),
             #[cfg(feature = "tools")]
             configs: Objects::default(),
-            #[cfg(feature = "tools")]
             egl_contexts: Objects::default(),
             displays: Objects::default(),
             images: Objects::default(),
             #[cfg(feature = "tools")]
             streams: Objects::default(),
-            #[cfg(feature = "tools")]
             surfaces: Objects::default(),
             #[cfg(feature = "tools")]
             egl_syncs: Objects::default(),
@@ -565,11 +557,8 @@ pub struct Thread {
     pub bound_api: u32,
     /// The context that was current when eglMakeCurrent or eglReleaseThread began.
     pub released: u64,
-    #[cfg(feature = "tools")]
     pub egl_context: Ref<EglContext>,
-    #[cfg(feature = "tools")]
     pub draw_surface: Ref<Surface>,
-    #[cfg(feature = "tools")]
     pub read_surface: Ref<Surface>,
     #[cfg(feature = "tools")]
     pub label: u64,
@@ -584,11 +573,8 @@ impl Thread {
             id,
             bound_api: 12448,
             released: 0,
-            #[cfg(feature = "tools")]
             egl_context: Ref::NONE,
-            #[cfg(feature = "tools")]
             draw_surface: Ref::NONE,
-            #[cfg(feature = "tools")]
             read_surface: Ref::NONE,
             #[cfg(feature = "tools")]
             label: 0,
@@ -620,50 +606,36 @@ impl Default for Config {
 }
 
 /// A context as EGL sees it.
-#[cfg(feature = "tools")]
 #[derive(Clone, PartialEq, Debug)]
 pub struct EglContext {
-    #[cfg(feature = "tools")]
     pub display: u64,
-    #[cfg(feature = "tools")]
     pub config: u64,
-    #[cfg(feature = "tools")]
     pub share: Ref<EglContext>,
-    #[cfg(feature = "tools")]
     pub api: u32,
     /// As asked for; the driver may give more.
     #[cfg(feature = "tools")]
     pub major: i32,
     #[cfg(feature = "tools")]
     pub minor: i32,
-    #[cfg(feature = "tools")]
     pub attributes: BTreeMap<u32, i32>,
     /// Of its thread's draw surface.
-    #[cfg(feature = "tools")]
     pub swap_interval: i32,
     #[cfg(feature = "tools")]
     pub label: u64,
 }
 
-#[cfg(feature = "tools")]
 impl Default for EglContext {
     fn default() -> Self {
         Self {
-            #[cfg(feature = "tools")]
             display: 0,
-            #[cfg(feature = "tools")]
             config: 0,
-            #[cfg(feature = "tools")]
             share: Ref::NONE,
-            #[cfg(feature = "tools")]
             api: 0,
             #[cfg(feature = "tools")]
             major: 1,
             #[cfg(feature = "tools")]
             minor: 0,
-            #[cfg(feature = "tools")]
             attributes: BTreeMap::new(),
-            #[cfg(feature = "tools")]
             swap_interval: 1,
             #[cfg(feature = "tools")]
             label: 0,
@@ -677,11 +649,9 @@ pub struct Display {
     /// As eglGetPlatformDisplay was told; 0 where eglGetDisplay chose.
     pub platform: u32,
     /// The window system's own display.
-    #[cfg(feature = "tools")]
     pub native: u64,
     #[cfg(feature = "tools")]
     pub attributes: BTreeMap<u32, i64>,
-    #[cfg(feature = "tools")]
     pub initialized: bool,
     #[cfg(feature = "tools")]
     pub major: i32,
@@ -699,11 +669,9 @@ impl Default for Display {
     fn default() -> Self {
         Self {
             platform: 0,
-            #[cfg(feature = "tools")]
             native: 0,
             #[cfg(feature = "tools")]
             attributes: BTreeMap::new(),
-            #[cfg(feature = "tools")]
             initialized: false,
             #[cfg(feature = "tools")]
             major: 0,
@@ -783,24 +751,18 @@ impl Default for Stream {
 }
 
 /// An object.
-#[cfg(feature = "tools")]
 #[derive(Clone, PartialEq, Debug)]
 pub struct Surface {
-    #[cfg(feature = "tools")]
     pub display: u64,
-    #[cfg(feature = "tools")]
     pub config: u64,
-    #[cfg(feature = "tools")]
     pub kind: SurfaceKind,
     /// The native window or pixmap, the client buffer or the stream.
-    #[cfg(feature = "tools")]
     pub native: u64,
     /// Of a pbuffer as asked for; of a window as eglQuerySurface last said.
     #[cfg(feature = "tools")]
     pub width: i32,
     #[cfg(feature = "tools")]
     pub height: i32,
-    #[cfg(feature = "tools")]
     pub attributes: BTreeMap<u32, i64>,
     /// The buffer that eglBindTexImage bound; 0 for none.
     #[cfg(feature = "tools")]
@@ -814,23 +776,17 @@ pub struct Surface {
     pub label: u64,
 }
 
-#[cfg(feature = "tools")]
 impl Default for Surface {
     fn default() -> Self {
         Self {
-            #[cfg(feature = "tools")]
             display: 0,
-            #[cfg(feature = "tools")]
             config: 0,
-            #[cfg(feature = "tools")]
             kind: SurfaceKind::Window,
-            #[cfg(feature = "tools")]
             native: 0,
             #[cfg(feature = "tools")]
             width: 0,
             #[cfg(feature = "tools")]
             height: 0,
-            #[cfg(feature = "tools")]
             attributes: BTreeMap::new(),
             #[cfg(feature = "tools")]
             texture_buffer: 0,
@@ -1201,11 +1157,9 @@ impl Default for Sync {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Texture {
     /// What it was bound to first; 0 before.
-    #[cfg(feature = "tools")]
     pub target: u32,
     #[cfg(feature = "tools")]
     pub sampling: SamplerState,
-    #[cfg(feature = "tools")]
     pub base_level: i32,
     #[cfg(feature = "tools")]
     pub max_level: i32,
@@ -1215,17 +1169,12 @@ pub struct Texture {
     #[cfg(feature = "tools")]
     pub depth_stencil_mode: u32,
     /// Levels of an immutable texture; 0 for others.
-    #[cfg(feature = "tools")]
     pub immutable_levels: i32,
     /// By target (a face of a cube, or the texture's own) and level.
-    #[cfg(feature = "tools")]
     pub images: BTreeMap<u32, BTreeMap<i32, TextureImage>>,
     /// Of a buffer texture.
-    #[cfg(feature = "tools")]
     pub buffer: BufferRange,
-    #[cfg(feature = "tools")]
     pub buffer_format: u32,
-    #[cfg(feature = "tools")]
     pub image: u64,
     #[cfg(feature = "tools")]
     pub label: String,
@@ -1234,11 +1183,9 @@ pub struct Texture {
 impl Default for Texture {
     fn default() -> Self {
         Self {
-            #[cfg(feature = "tools")]
             target: 0,
             #[cfg(feature = "tools")]
             sampling: SamplerState::default(),
-            #[cfg(feature = "tools")]
             base_level: 0,
             #[cfg(feature = "tools")]
             max_level: 1000,
@@ -1246,15 +1193,10 @@ impl Default for Texture {
             swizzle: [0; 4],
             #[cfg(feature = "tools")]
             depth_stencil_mode: 6402,
-            #[cfg(feature = "tools")]
             immutable_levels: 0,
-            #[cfg(feature = "tools")]
             images: BTreeMap::new(),
-            #[cfg(feature = "tools")]
             buffer: BufferRange::default(),
-            #[cfg(feature = "tools")]
             buffer_format: 0,
-            #[cfg(feature = "tools")]
             image: 0,
             #[cfg(feature = "tools")]
             label: String::new(),
@@ -1412,29 +1354,17 @@ impl Default for Mapping {
 }
 
 /// A part of a buffer at an indexed binding point.
-#[cfg(feature = "tools")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BufferRange {
-    #[cfg(feature = "tools")]
     pub buffer: Ref<Buffer>,
-    #[cfg(feature = "tools")]
     pub offset: i64,
     /// 0: to its end.
-    #[cfg(feature = "tools")]
     pub size: i64,
 }
 
-#[cfg(feature = "tools")]
 impl Default for BufferRange {
     fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            buffer: Ref::NONE,
-            #[cfg(feature = "tools")]
-            offset: 0,
-            #[cfg(feature = "tools")]
-            size: 0,
-        }
+        Self { buffer: Ref::NONE, offset: 0, size: 0 }
     }
 }
 
@@ -1730,44 +1660,28 @@ impl Default for Stage {
 }
 
 /// Value.
-#[cfg(feature = "tools")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TextureImage {
-    #[cfg(feature = "tools")]
     pub width: i32,
-    #[cfg(feature = "tools")]
     pub height: i32,
-    #[cfg(feature = "tools")]
     pub depth: i32,
-    #[cfg(feature = "tools")]
     pub format: u32,
-    #[cfg(feature = "tools")]
     pub samples: i32,
     /// Bytes of a compressed image; 0 for others.
-    #[cfg(feature = "tools")]
     pub compressed_bytes: i32,
     /// Its pixels came from the program, the framebuffer, an EGLImage or the driver.
-    #[cfg(feature = "tools")]
     pub is_defined: bool,
 }
 
-#[cfg(feature = "tools")]
 impl Default for TextureImage {
     fn default() -> Self {
         Self {
-            #[cfg(feature = "tools")]
             width: 0,
-            #[cfg(feature = "tools")]
             height: 0,
-            #[cfg(feature = "tools")]
             depth: 1,
-            #[cfg(feature = "tools")]
             format: 0,
-            #[cfg(feature = "tools")]
             samples: 0,
-            #[cfg(feature = "tools")]
             compressed_bytes: 0,
-            #[cfg(feature = "tools")]
             is_defined: false,
         }
     }
@@ -1837,25 +1751,16 @@ impl Default for SamplerState {
 }
 
 /// Value.
-#[cfg(feature = "tools")]
 #[derive(Clone, PartialEq, Debug)]
 pub struct TextureUnit {
     /// By target.
-    #[cfg(feature = "tools")]
     pub bindings: BTreeMap<u32, Ref<Texture>>,
-    #[cfg(feature = "tools")]
     pub sampler: Ref<Sampler>,
 }
 
-#[cfg(feature = "tools")]
 impl Default for TextureUnit {
     fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            bindings: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            sampler: Ref::NONE,
-        }
+        Self { bindings: BTreeMap::new(), sampler: Ref::NONE }
     }
 }
 

@@ -263,7 +263,6 @@ pub fn is_image_target_3d(target: u32) -> bool {
         || i64::from(target) == GL_TEXTURE_CUBE_MAP_ARRAY
 }
 
-#[cfg(feature = "tools")]
 pub fn bound_texture(context: &Context, target: u32) -> Ref<Texture> {
     context
         .texture_units

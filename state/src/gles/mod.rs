@@ -19,6 +19,7 @@ mod matrices;
 mod paths;
 mod pixels;
 mod programs;
+mod storage;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "tools")]
@@ -53,10 +54,11 @@ pub use programs::{
     attach_shader, create_shader_program, delete_program, delete_shader, detach_shader,
     link_program, use_program,
 };
+pub use storage::{define_storage, generate_levels};
 #[cfg(feature = "tools")]
 pub use textures::{
-    define_storage, delete_sampler, delete_texture, generate_levels, set_sampler_parameter,
-    set_sampler_parameter_float, set_texture_parameter, set_texture_parameter_float,
+    delete_sampler, delete_texture, set_sampler_parameter, set_sampler_parameter_float,
+    set_texture_parameter, set_texture_parameter_float,
 };
 pub use uniforms::uniform_components;
 #[cfg(feature = "tools")]
