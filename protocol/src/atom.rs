@@ -12,6 +12,9 @@ pub const EFFECT: u16 = 4;
 pub const FRAME_END: u16 = 8;
 /// Flag, on an enter record: a leave record follows when the driver returns.
 pub const LEAVES: u16 = 16;
+/// Flag: nobody called the command. A capture that begins in the middle of a program begins with
+/// commands that make what there was.
+pub const SETUP: u16 = 64;
 
 /// Ids from here on are not commands.
 pub const META_FIRST: u16 = 0xFF00;

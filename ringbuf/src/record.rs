@@ -28,7 +28,7 @@ pub const STAMPED: u16 = 1;
 /// Flag: 8 bytes more, before the payload, say how many nanoseconds the driver took.
 pub const TIMED: u16 = 32;
 /// Flags that a record may have; what the others mean is not decided, so a ring may not use them.
-pub const FLAGS_KNOWN: u16 = 0x3F;
+pub const FLAGS_KNOWN: u16 = 0x7F;
 /// Ids from here on are not functions.
 pub const META_IDS_FIRST: u16 = 0xFF00;
 /// Ids from here on, except [`PAD`], are the daemon's own and never come out of a ring.

@@ -48,6 +48,19 @@ impl Call {
         Some(Call { thread, id })
     }
 
+    /// Command `id` of a thread that is inside the shim already, and that nobody called.
+    ///
+    /// # Safety
+    /// In the thread itself; no other call of it is on its way.
+    pub unsafe fn inside(thread: &'static mut Thread, id: u16) -> Call {
+        Call { thread, id }
+    }
+
+    /// The same behind its enter record.
+    pub fn in_flight(self) -> InFlight {
+        InFlight { thread: self.thread }
+    }
+
     /// The thread, for what has to be in its ring ahead of the enter record.
     pub fn thread(&mut self) -> &mut Thread {
         self.thread

@@ -33,6 +33,7 @@ static CAPTURE: Capture = Capture {
     generation: AtomicU64::new(0),
     armed: AtomicBool::new(false),
     at_boundary: AtomicBool::new(false),
+    from_the_start: AtomicBool::new(false),
     skip_frames: AtomicU64::new(0),
     frame_limit: AtomicU64::new(0),
     frames: AtomicU64::new(0),
@@ -54,6 +55,8 @@ struct Capture {
     armed: AtomicBool,
     /// While armed: a frame boundary has been seen.
     at_boundary: AtomicBool,
+    /// The capture that runs began with the process, or forgot nothing.
+    from_the_start: AtomicBool,
     /// While armed: frames still to let pass.
     skip_frames: AtomicU64,
     /// Frames to record, 0 for no limit.
@@ -114,6 +117,16 @@ pub fn safe_point(moment: Moment) {
 /// Whether the process records.
 pub fn is_running() -> bool {
     EPOCH.load(Relaxed) != NOT_CAPTURING
+}
+
+/// Number of the capture that runs, or [`NOT_CAPTURING`].
+pub fn epoch() -> u64 {
+    EPOCH.load(Relaxed)
+}
+
+/// Whether the capture that runs lacks what the process did before it.
+pub fn began_in_the_middle() -> bool {
+    !CAPTURE.from_the_start.load(Relaxed)
 }
 
 /// Counts a successful swap; whether it belongs to the capture, and whether it is its last frame.
@@ -209,7 +222,7 @@ fn follow(connection: &Connection, moment: Moment) {
         CAPTURE.times_driver.store(settings.times_driver, Relaxed);
     }
     if CAPTURE.armed.load(Relaxed) && is_time_to_begin(connection, moment) {
-        begin();
+        begin(moment);
     }
 }
 
@@ -240,7 +253,8 @@ fn is_time_to_begin(connection: &Connection, moment: Moment) -> bool {
     }
 }
 
-fn begin() {
+fn begin(moment: Moment) {
+    CAPTURE.from_the_start.store(moment == Moment::FirstCommand, Relaxed);
     CAPTURE.armed.store(false, Relaxed);
     CAPTURE.frames.store(0, Relaxed);
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;

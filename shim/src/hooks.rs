@@ -15,6 +15,7 @@ use crate::generated::names::NAMES;
 use crate::limits;
 use crate::pages;
 use crate::process;
+use crate::snapshot;
 use crate::table::{self, Hooks};
 use crate::thread::{self, OPENGL_ES_API};
 use crate::tls::{Words, words};
@@ -207,6 +208,9 @@ mod commands {
             // SAFETY: the driver has read the list to its end.
             let version = unsafe { client_version(attributes) };
             remember_context(result as u64, api, version);
+            if capture::is_running() {
+                snapshot::note_made(result as u64);
+            }
         }
         capture::safe_point(Moment::Command);
         result

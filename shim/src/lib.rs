@@ -31,6 +31,7 @@ mod program_memory;
 mod ranges;
 mod scalar;
 mod scratch;
+mod snapshot;
 mod table;
 mod thread;
 mod thread_exit;

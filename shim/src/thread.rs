@@ -22,6 +22,7 @@ use crate::pages;
 use crate::process;
 use crate::ranges::Ranges;
 use crate::scratch::Scratch;
+use crate::snapshot;
 use crate::thread_exit::ThreadExit;
 use crate::timing::Timing;
 use crate::tls::{Words, words};
@@ -305,6 +306,8 @@ pub fn context_changed() {
     thread.set_ready(0);
     introduce_context(thread, words);
     thread.set_gate(words);
+    let epoch = thread.epoch;
+    let thread = snapshot::describe_current(thread, epoch);
     thread.set_ready(thread.idle);
 }
 
@@ -353,7 +356,8 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
     let thread = unsafe { &mut *words.thread };
     thread.set_ready(0);
     if !thread.is_current(connection) {
-        thread.epoch = EPOCH.load(Relaxed);
+        let epoch = EPOCH.load(Relaxed);
+        thread.epoch = epoch;
         thread.producer.forget_stamp();
         // What an earlier capture lost is in that one's account.
         thread.gap = Gap::NONE;
@@ -361,6 +365,8 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         introduce(thread);
         introduce_context(thread, words);
         thread.set_gate(words);
+        // SAFETY: thread states stay mapped; this thread alone uses its own.
+        snapshot::describe(unsafe { &mut *words.thread }, epoch);
     }
     if thread.idle == EGL_ONLY && (ids::GL_FIRST..META_FIRST).contains(&id) {
         thread.set_ready(thread.idle);

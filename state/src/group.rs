@@ -13,13 +13,15 @@ pub struct Group {
     pub version: Arc<AtomicU64>,
     /// Buffers that are mapped persistently now.
     pub persistent_maps: AtomicU32,
+    /// The last capture that began in the middle and has a description of it; 0 for none.
+    pub described: AtomicU64,
 }
 
 impl Default for Group {
     fn default() -> Self {
         let version = Arc::new(AtomicU64::new(1));
         let state = Mutex::new(GroupState::new(&version));
-        Self { state, version, persistent_maps: AtomicU32::new(0) }
+        Self { state, version, persistent_maps: AtomicU32::new(0), described: AtomicU64::new(0) }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::{Context, Group};
 
@@ -80,6 +81,24 @@ impl Contexts {
     /// The state of a context, for the thread it becomes current in; none where another has it.
     pub fn take(&mut self, handle: u64) -> Option<Box<Context>> {
         self.entries.get_mut(&handle)?.idle.take()
+    }
+
+    /// Every context, and which share group it is of: the same number for those that share.
+    pub fn groups(&self) -> Vec<(u64, usize)> {
+        let number = |group: &Arc<Group>| Arc::as_ptr(group).addr();
+        self.entries.iter().map(|(handle, entry)| (*handle, number(&entry.group))).collect()
+    }
+
+    /// Says that the stream of a capture has all there is of a context, which is new.
+    pub fn note_described(&mut self, handle: u64, epoch: u64) {
+        let Some(entry) = self.entries.get_mut(&handle) else { return };
+        if let Some(context) = &mut entry.idle {
+            context.described = epoch;
+        }
+        // The context alone has it, and the map.
+        if Arc::strong_count(&entry.group) <= 2 {
+            entry.group.described.store(epoch, Relaxed);
+        }
     }
 
     /// The states of contexts that are current nowhere.

@@ -24,6 +24,8 @@ pub struct Context {
     pub extensions: Extensions,
     /// Names of the group that this context used last.
     pub caches: Caches,
+    /// The last capture whose stream has what it has for itself; 0 for none.
+    pub described: u64,
     pub array_buffer: Ref<Buffer>,
     pub copy_read_buffer: Ref<Buffer>,
     pub copy_write_buffer: Ref<Buffer>,
@@ -237,6 +239,7 @@ impl Context {
             version,
             extensions: Extensions::default(),
             caches: Caches::default(),
+            described: 0,
             array_buffer: Ref::NONE,
             copy_read_buffer: Ref::NONE,
             copy_write_buffer: Ref::NONE,

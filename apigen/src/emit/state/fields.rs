@@ -86,6 +86,11 @@ fn context(program: &Program) -> String {
             ("Client version: major, minor.", "version", "(u8, u8)"),
             ("Those that descriptions ask about.", "extensions", "Extensions"),
             ("Names of the group that this context used last.", "caches", "Caches"),
+            (
+                "The last capture whose stream has what it has for itself; 0 for none.",
+                "described",
+                "u64",
+            ),
         ],
         new: (
             "A context as it is when it is made.",
@@ -96,6 +101,7 @@ fn context(program: &Program) -> String {
                 "version",
                 "extensions: Extensions::default()",
                 "caches: Caches::default()",
+                "described: 0",
             ],
         ),
     };

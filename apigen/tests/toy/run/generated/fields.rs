@@ -24,6 +24,8 @@ pub struct Context {
     pub extensions: Extensions,
     /// Names of the group that this context used last.
     pub caches: Caches,
+    /// The last capture whose stream has what it has for itself; 0 for none.
+    pub described: u64,
     pub vertices: Ref<Buffer>,
     pub indices: Ref<Buffer>,
     #[cfg(feature = "tools")]
@@ -59,6 +61,7 @@ impl Context {
             version,
             extensions: Extensions::default(),
             caches: Caches::default(),
+            described: 0,
             vertices: Ref::NONE,
             indices: Ref::NONE,
             #[cfg(feature = "tools")]

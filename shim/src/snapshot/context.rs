@@ -1,0 +1,191 @@
+//! What is set in a context: capabilities, the pipeline's fixed parts, and all that is bound.
+
+use gapii_state::Context;
+
+use super::emit::Emitter;
+use super::gl;
+use crate::generated::ids::*;
+
+/// Capabilities, and the version of OpenGL ES that they begin with.
+const CAPABILITIES: [(u32, u8); 11] = [
+    (0x0BE2, 2), // GL_BLEND
+    (0x0B44, 2), // GL_CULL_FACE
+    (0x0B71, 2), // GL_DEPTH_TEST
+    (0x0BD0, 2), // GL_DITHER
+    (0x8037, 2), // GL_POLYGON_OFFSET_FILL
+    (0x809E, 2), // GL_SAMPLE_ALPHA_TO_COVERAGE
+    (0x80A0, 2), // GL_SAMPLE_COVERAGE
+    (0x0C11, 2), // GL_SCISSOR_TEST
+    (0x0B90, 2), // GL_STENCIL_TEST
+    (0x8C89, 3), // GL_RASTERIZER_DISCARD
+    (0x8D69, 3), // GL_PRIMITIVE_RESTART_FIXED_INDEX
+];
+
+/// Pixel parameters, and the version that they begin with.
+const PIXEL_STORES: [(u32, u8); 10] = [
+    (0x0CF5, 2), // GL_UNPACK_ALIGNMENT
+    (0x0D05, 2), // GL_PACK_ALIGNMENT
+    (0x0CF2, 3), // GL_UNPACK_ROW_LENGTH
+    (0x0CF3, 3), // GL_UNPACK_SKIP_ROWS
+    (0x0CF4, 3), // GL_UNPACK_SKIP_PIXELS
+    (0x806D, 3), // GL_UNPACK_SKIP_IMAGES
+    (0x806E, 3), // GL_UNPACK_IMAGE_HEIGHT
+    (0x0D02, 3), // GL_PACK_ROW_LENGTH
+    (0x0D03, 3), // GL_PACK_SKIP_ROWS
+    (0x0D04, 3), // GL_PACK_SKIP_PIXELS
+];
+
+/// Targets of textures, what is asked for the one that is bound, and the version they begin with.
+const TEXTURE_TARGETS: [(u32, u32, u8); 4] = [
+    (0x0DE1, 0x8069, 2), // GL_TEXTURE_2D
+    (0x8513, 0x8514, 2), // GL_TEXTURE_CUBE_MAP
+    (0x806F, 0x806A, 3), // GL_TEXTURE_3D
+    (0x8C1A, 0x8C1D, 3), // GL_TEXTURE_2D_ARRAY
+];
+
+/// Targets of buffers of OpenGL ES 3 that are no part of a vertex array, and what is asked.
+const BUFFER_TARGETS: [(u32, u32); 4] = [
+    (0x8F36, 0x8F36), // GL_COPY_READ_BUFFER
+    (0x8F37, 0x8F37), // GL_COPY_WRITE_BUFFER
+    (0x88EB, 0x88ED), // GL_PIXEL_PACK_BUFFER
+    (0x88EC, 0x88EF), // GL_PIXEL_UNPACK_BUFFER
+];
+
+const GL_TEXTURE0: u32 = 0x84C0;
+const GL_ACTIVE_TEXTURE_NAME: u32 = 0x84E0;
+const GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS: u32 = 0x8B4D;
+const GL_SAMPLER_BINDING: u32 = 0x8919;
+const GL_ARRAY_BUFFER: u32 = 0x8892;
+const GL_FRONT: u32 = 0x0404;
+const GL_BACK: u32 = 0x0405;
+const GL_UNIFORM_BUFFER: u32 = 0x8A11;
+const GL_UNIFORM_BUFFER_BINDING: u32 = 0x8A28;
+const GL_UNIFORM_BUFFER_START: u32 = 0x8A29;
+const GL_UNIFORM_BUFFER_SIZE: u32 = 0x8A2A;
+const GL_MAX_UNIFORM_BUFFER_BINDINGS: u32 = 0x8A2F;
+const GL_RENDERBUFFER: u32 = 0x8D41;
+const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
+const GL_GENERATE_MIPMAP_HINT: u32 = 0x8192;
+
+pub fn describe(emitter: &mut Emitter, context: &Context) {
+    let version = context.version.0;
+    for (name, _) in CAPABILITIES.iter().filter(|(_, since)| *since <= version) {
+        let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
+        emitter.command(id).arg(*name).done();
+    }
+    describe_pixel_operations(emitter);
+    describe_stencil(emitter);
+    describe_rasterization(emitter);
+    describe_textures(emitter, version);
+    describe_buffers(emitter, context);
+    let renderbuffer = gl::integer(GL_RENDERBUFFER_BINDING);
+    emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(renderbuffer).done();
+    emitter.command(GL_USE_PROGRAM).arg(context.program.name() as u32).done();
+    for (name, _) in PIXEL_STORES.iter().filter(|(_, since)| *since <= version) {
+        emitter.command(GL_PIXEL_STOREI).arg(*name).arg(gl::integer(*name)).done();
+    }
+}
+
+fn describe_pixel_operations(emitter: &mut Emitter) {
+    // Source and destination of colour, and of alpha.
+    let [source, target, alpha, to_alpha] = [0x80C9, 0x80C8, 0x80CB, 0x80CA].map(gl::integer);
+    let command = emitter.command(GL_BLEND_FUNC_SEPARATE).arg(source).arg(target);
+    command.arg(alpha).arg(to_alpha).done();
+    let [color, alpha] = [0x8009, 0x883D].map(gl::integer);
+    emitter.command(GL_BLEND_EQUATION_SEPARATE).arg(color).arg(alpha).done();
+    let [r, g, b, a] = gl::floats::<4>(0x8005);
+    emitter.command(GL_BLEND_COLOR).arg(r).arg(g).arg(b).arg(a).done();
+    let [r, g, b, a] = gl::booleans::<4>(0x0C23);
+    emitter.command(GL_COLOR_MASK).arg(r).arg(g).arg(b).arg(a).done();
+    let [r, g, b, a] = gl::floats::<4>(0x0C22);
+    emitter.command(GL_CLEAR_COLOR).arg(r).arg(g).arg(b).arg(a).done();
+    let [depth] = gl::floats::<1>(0x0B73);
+    emitter.command(GL_CLEAR_DEPTHF).arg(depth).done();
+    emitter.command(GL_CLEAR_STENCIL).arg(gl::integer(0x0B91)).done();
+    let [mask] = gl::booleans::<1>(0x0B72);
+    emitter.command(GL_DEPTH_MASK).arg(mask).done();
+    emitter.command(GL_DEPTH_FUNC).arg(gl::integer(0x0B74)).done();
+    let [near, far] = gl::floats::<2>(0x0B70);
+    emitter.command(GL_DEPTH_RANGEF).arg(near).arg(far).done();
+    let [x, y, width, height] = gl::integers::<4>(0x0C10);
+    emitter.command(GL_SCISSOR).arg(x).arg(y).arg(width).arg(height).done();
+    let [x, y, width, height] = gl::integers::<4>(0x0BA2);
+    emitter.command(GL_VIEWPORT).arg(x).arg(y).arg(width).arg(height).done();
+}
+
+fn describe_stencil(emitter: &mut Emitter) {
+    // Function, reference, mask, failed, depth failed, depth passed, write mask.
+    let front = [0x0B92, 0x0B97, 0x0B93, 0x0B94, 0x0B95, 0x0B96, 0x0B98];
+    let back = [0x8800, 0x8CA3, 0x8CA4, 0x8801, 0x8802, 0x8803, 0x8CA5];
+    for (face, names) in [(GL_FRONT, front), (GL_BACK, back)] {
+        let [function, reference, mask, fail, depth_fail, pass, write] = names.map(gl::integer);
+        let command = emitter.command(GL_STENCIL_FUNC_SEPARATE).arg(face);
+        command.arg(function).arg(reference).arg(mask).done();
+        let command = emitter.command(GL_STENCIL_OP_SEPARATE).arg(face);
+        command.arg(fail).arg(depth_fail).arg(pass).done();
+        emitter.command(GL_STENCIL_MASK_SEPARATE).arg(face).arg(write).done();
+    }
+}
+
+fn describe_rasterization(emitter: &mut Emitter) {
+    emitter.command(GL_CULL_FACE).arg(gl::integer(0x0B45)).done();
+    emitter.command(GL_FRONT_FACE).arg(gl::integer(0x0B46)).done();
+    let [width] = gl::floats::<1>(0x0B21);
+    emitter.command(GL_LINE_WIDTH).arg(width).done();
+    let ([factor], [units]) = (gl::floats::<1>(0x8038), gl::floats::<1>(0x2A00));
+    emitter.command(GL_POLYGON_OFFSET).arg(factor).arg(units).done();
+    let ([value], [inverted]) = (gl::floats::<1>(0x80AA), gl::booleans::<1>(0x80AB));
+    emitter.command(GL_SAMPLE_COVERAGE).arg(value).arg(inverted).done();
+    let hint = gl::integer(GL_GENERATE_MIPMAP_HINT);
+    emitter.command(GL_HINT).arg(GL_GENERATE_MIPMAP_HINT).arg(hint).done();
+}
+
+fn describe_textures(emitter: &mut Emitter, version: u8) {
+    let active = gl::integer(GL_ACTIVE_TEXTURE_NAME) as u32;
+    let units = gl::integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS).clamp(0, 256) as u32;
+    for unit in 0..units {
+        gl::active_texture(GL_TEXTURE0 + unit);
+        emitter.command(GL_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
+        for (target, binding, _) in TEXTURE_TARGETS.iter().filter(|(_, _, it)| *it <= version) {
+            emitter.command(GL_BIND_TEXTURE).arg(*target).arg(gl::integer(*binding)).done();
+        }
+        if version >= 3 {
+            let sampler = gl::integer(GL_SAMPLER_BINDING);
+            emitter.command(GL_BIND_SAMPLER).arg(unit).arg(sampler).done();
+        }
+    }
+    gl::active_texture(active);
+    emitter.command(GL_ACTIVE_TEXTURE).arg(active).done();
+}
+
+fn describe_buffers(emitter: &mut Emitter, context: &Context) {
+    let array = context.array_buffer.name() as u32;
+    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(array).done();
+    if context.version.0 < 3 {
+        return;
+    }
+    for index in 0..gl::integer(GL_MAX_UNIFORM_BUFFER_BINDINGS).clamp(0, 128) as u32 {
+        let mut name = 0;
+        let (mut start, mut size) = (0, 0);
+        // SAFETY: the names have one number.
+        unsafe {
+            gl::get_integers_at(GL_UNIFORM_BUFFER_BINDING, index, &raw mut name);
+            gl::get_integers_64_at(GL_UNIFORM_BUFFER_START, index, &raw mut start);
+            gl::get_integers_64_at(GL_UNIFORM_BUFFER_SIZE, index, &raw mut size);
+        }
+        let command = |emitter: &mut Emitter, id| {
+            let command = emitter.command(id).arg(GL_UNIFORM_BUFFER).arg(index).arg(name);
+            if size > 0 { command.arg(start).arg(size).done() } else { command.done() }
+        };
+        match (name, size) {
+            (0, _) => {}
+            (_, 0) => command(emitter, GL_BIND_BUFFER_BASE),
+            _ => command(emitter, GL_BIND_BUFFER_RANGE),
+        }
+    }
+    let bound = gl::integer(GL_UNIFORM_BUFFER_BINDING);
+    emitter.command(GL_BIND_BUFFER).arg(GL_UNIFORM_BUFFER).arg(bound).done();
+    for (target, binding) in BUFFER_TARGETS {
+        emitter.command(GL_BIND_BUFFER).arg(target).arg(gl::integer(binding)).done();
+    }
+}

@@ -1,0 +1,244 @@
+//! Displays, configurations, contexts and surfaces, and what is current on a thread.
+
+use gapii_state::{Process, SurfaceKind, Thread};
+
+use super::emit::Emitter;
+use super::gl;
+use crate::generated::ids::*;
+use crate::observe;
+
+const EGL_NONE: i32 = 0x3038;
+const EGL_HEIGHT: i32 = 0x3056;
+const EGL_WIDTH: i32 = 0x3057;
+const EGL_OPENGL_ES_API: u32 = 0x30A0;
+
+/// Attributes of a configuration that a trace tells: sizes of buffers, samples, what it is good for.
+const OF_CONFIGS: [i32; 16] = [
+    0x3020, 0x3021, 0x3022, 0x3023, 0x3024, 0x3025, 0x3026, // sizes, caveat excepted below
+    0x3027, 0x3028, 0x3031, 0x3032, 0x3033, 0x3039, 0x303A, 0x3040, 0x303F,
+];
+
+/// All that belongs to the process.
+pub fn describe(emitter: &mut Emitter, process: &Process) {
+    let made = Made::of(process);
+    for display in &made.displays {
+        display.describe(emitter);
+    }
+    for (display, config) in &made.configs {
+        describe_config(emitter, *display, *config);
+    }
+    let mut api = 0;
+    for context in &made.contexts {
+        if context.api != api {
+            api = context.api;
+            bind_api(emitter, api);
+        }
+        context.describe(emitter);
+    }
+    for surface in &made.surfaces {
+        surface.describe(emitter);
+    }
+}
+
+/// What the thread has bound and current.
+pub fn describe_thread(emitter: &mut Emitter, thread: &Thread) {
+    bind_api(emitter, thread.bound_api);
+    let Some(context) = thread.context.as_deref() else { return };
+    let state = thread.process.lock();
+    let display = state.egl_contexts.get(thread.egl_context).map_or(0, |context| context.display);
+    let interval =
+        state.egl_contexts.get(thread.egl_context).map_or(1, |context| context.swap_interval);
+    drop(state);
+    emitter
+        .command(EGL_MAKE_CURRENT)
+        .arg(display)
+        .arg(thread.draw_surface.name())
+        .arg(thread.read_surface.name())
+        .arg(context.handle)
+        .returns(1_u32, []);
+    if interval != 1 {
+        emitter.command(EGL_SWAP_INTERVAL).arg(display).arg(interval).returns(1_u32, []);
+    }
+}
+
+struct Display {
+    handle: u64,
+    platform: u32,
+    native: u64,
+    is_initialized: bool,
+}
+
+struct Context {
+    handle: u64,
+    display: u64,
+    config: u64,
+    share: u64,
+    api: u32,
+    attributes: Vec<i32>,
+}
+
+struct Surface {
+    handle: u64,
+    display: u64,
+    config: u64,
+    kind: SurfaceKind,
+    native: u64,
+    attributes: Vec<i32>,
+}
+
+/// What there is, in an order in which it can be made.
+struct Made {
+    displays: Vec<Display>,
+    configs: Vec<(u64, u64)>,
+    contexts: Vec<Context>,
+    surfaces: Vec<Surface>,
+}
+
+impl Made {
+    fn of(process: &Process) -> Self {
+        // Contexts that share are made from the first of them that there still is.
+        let groups = process.contexts().groups();
+        let first = |handle: u64| {
+            let group = groups.iter().find(|(other, _)| *other == handle)?.1;
+            groups.iter().find(|(_, other)| *other == group).map(|(first, _)| *first)
+        };
+        let state = process.lock();
+        let displays = state.displays.named().map(|(object, display)| Display {
+            handle: object.name(),
+            platform: display.platform,
+            native: display.native,
+            is_initialized: display.initialized,
+        });
+        let displays = displays.collect();
+        let contexts = state.egl_contexts.named().map(|(object, context)| Context {
+            handle: object.name(),
+            display: context.display,
+            config: context.config,
+            share: first(object.name()).filter(|first| *first != object.name()).unwrap_or(0),
+            api: context.api,
+            attributes: list(context.attributes.iter().map(|(name, value)| (*name, *value))),
+        });
+        let mut contexts: Vec<_> = contexts.collect();
+        contexts.sort_by_key(|context| context.share != 0);
+        let surfaces = state.surfaces.named().map(|(object, surface)| Surface {
+            handle: object.name(),
+            display: surface.display,
+            config: surface.config,
+            kind: surface.kind,
+            native: surface.native,
+            attributes: list(surface.attributes.iter().map(|(name, value)| (*name, *value as i32))),
+        });
+        let surfaces: Vec<_> = surfaces.collect();
+        let of_contexts = contexts.iter().map(|context| (context.display, context.config));
+        let of_surfaces = surfaces.iter().map(|surface| (surface.display, surface.config));
+        let mut configs: Vec<_> = of_contexts.chain(of_surfaces).collect();
+        configs.retain(|(_, config)| *config != 0);
+        configs.sort_unstable();
+        configs.dedup();
+        Self { displays, configs, contexts, surfaces }
+    }
+}
+
+impl Display {
+    fn describe(&self, emitter: &mut Emitter) {
+        match self.platform {
+            0 => emitter.command(EGL_GET_DISPLAY).arg(self.native).returns(self.handle, []),
+            platform => emitter
+                .command(EGL_GET_PLATFORM_DISPLAY)
+                .arg(platform)
+                .arg(self.native)
+                .arg(0_u64)
+                .reads(observe::none())
+                .returns(self.handle, []),
+        }
+        if self.is_initialized {
+            emitter
+                .command(EGL_INITIALIZE)
+                .arg(self.handle)
+                .arg(0_u64)
+                .arg(0_u64)
+                .returns(1_u32, [observe::none(), observe::none()]);
+        }
+    }
+}
+
+impl Context {
+    fn describe(&self, emitter: &mut Emitter) {
+        emitter
+            .command(EGL_CREATE_CONTEXT)
+            .arg(self.display)
+            .arg(self.config)
+            .arg(self.share)
+            .arg(self.attributes.as_ptr())
+            .reads(observe::attributes_i32(self.attributes.as_ptr()))
+            .returns(self.handle, []);
+    }
+}
+
+impl Surface {
+    fn describe(&self, emitter: &mut Emitter) {
+        let attributes = observe::attributes_i32(self.attributes.as_ptr());
+        match self.kind {
+            SurfaceKind::Pbuffer => emitter
+                .command(EGL_CREATE_PBUFFER_SURFACE)
+                .arg(self.display)
+                .arg(self.config)
+                .arg(self.attributes.as_ptr())
+                .reads(attributes)
+                .returns(self.handle, []),
+            _ => emitter
+                .command(EGL_CREATE_WINDOW_SURFACE)
+                .arg(self.display)
+                .arg(self.config)
+                .arg(self.native)
+                .arg(self.attributes.as_ptr())
+                .reads(attributes)
+                .returns(self.handle, []),
+        }
+        for name in [EGL_WIDTH, EGL_HEIGHT] {
+            let mut value = 0;
+            // SAFETY: `value` is writable; a handle that is none is an error.
+            let done =
+                unsafe { gl::egl_query_surface(self.display, self.handle, name, &raw mut value) };
+            if done != 0 {
+                emitter
+                    .command(EGL_QUERY_SURFACE)
+                    .arg(self.display)
+                    .arg(self.handle)
+                    .arg(name)
+                    .arg(&raw const value)
+                    .returns(1_u32, [observe::array(&raw const value, 1, 4)]);
+            }
+        }
+    }
+}
+
+fn describe_config(emitter: &mut Emitter, display: u64, config: u64) {
+    for name in OF_CONFIGS {
+        let mut value = 0;
+        // SAFETY: `value` is writable; a handle that is none is an error.
+        let done = unsafe { gl::egl_get_config_attrib(display, config, name, &raw mut value) };
+        if done != 0 {
+            emitter
+                .command(EGL_GET_CONFIG_ATTRIB)
+                .arg(display)
+                .arg(config)
+                .arg(name)
+                .arg(&raw const value)
+                .returns(1_u32, [observe::array(&raw const value, 1, 4)]);
+        }
+    }
+}
+
+fn bind_api(emitter: &mut Emitter, api: u32) {
+    let api = if api == 0 { EGL_OPENGL_ES_API } else { api };
+    emitter.command(EGL_BIND_API).arg(api).returns(1_u32, []);
+}
+
+/// An attribute list with its end.
+fn list(attributes: impl Iterator<Item = (u32, i32)>) -> Vec<i32> {
+    let pairs = attributes.filter(|(name, _)| *name as i32 != EGL_NONE);
+    let mut list: Vec<i32> = pairs.flat_map(|(name, value)| [name as i32, value]).collect();
+    list.push(EGL_NONE);
+    list
+}

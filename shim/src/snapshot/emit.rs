@@ -1,0 +1,133 @@
+//! Records of commands that nobody called: those that would make what there is.
+//!
+//! They are written like those of recorded commands, with flag [`SETUP`], and the driver hears
+//! nothing of them.
+
+use gapii_protocol::atom::{EFFECT, LEAVES, SETUP};
+
+use crate::call::Call;
+use crate::observe::Observation;
+use crate::scalar::Scalar;
+use crate::thread::Thread;
+
+/// Longest fixed part that is needed here, in words.
+const FIXED_WORDS: usize = 8;
+
+/// A thread that is inside the shim, and writes records of its own accord.
+pub struct Emitter(&'static mut Thread);
+
+/// A command on its way into a record.
+#[must_use = "a command is written by `done` or `returns`"]
+pub struct Command<'e> {
+    thread: &'e mut Thread,
+    id: u16,
+    fixed: [u64; FIXED_WORDS],
+    fixed_bytes: usize,
+    reads: [Option<Observation>; 2],
+}
+
+impl Emitter {
+    /// The thread must be inside the shim.
+    pub fn new(thread: &'static mut Thread) -> Self {
+        Self(thread)
+    }
+
+    /// The thread again, still inside.
+    pub fn into_thread(self) -> &'static mut Thread {
+        self.0
+    }
+
+    pub fn thread(&mut self) -> &mut Thread {
+        self.0
+    }
+
+    pub fn command(&mut self, id: u16) -> Command<'_> {
+        let (fixed, reads) = ([0; FIXED_WORDS], [None, None]);
+        Command { thread: self.0, id, fixed, fixed_bytes: 0, reads }
+    }
+}
+
+impl Command<'_> {
+    /// The next argument.
+    pub fn arg<T: Scalar>(mut self, value: T) -> Self {
+        let size = size_of::<T>();
+        let at = self.fixed_bytes.next_multiple_of(size.max(1));
+        debug_assert!(at + size <= size_of_val(&self.fixed), "more arguments than are needed here");
+        if at + size <= size_of_val(&self.fixed) {
+            // SAFETY: inside the words, and a scalar has no padding.
+            unsafe { self.fixed.as_mut_ptr().byte_add(at).cast::<T>().write_unaligned(value) };
+            self.fixed_bytes = at + size;
+        }
+        self
+    }
+
+    /// Memory that the command always reads, in the order of its parameters.
+    pub fn reads(mut self, seen: Observation) -> Self {
+        if let Some(free) = self.reads.iter_mut().find(|read| read.is_none()) {
+            *free = Some(seen);
+        }
+        self
+    }
+
+    /// Memory that it reads for the parameter of that index because of what is bound or set.
+    pub fn range(self, param: u8, bytes: &[u8]) -> Self {
+        self.thread.add_range(param, bytes.as_ptr() as u64, bytes.len() as u64);
+        self
+    }
+
+    /// Writes a command that returns nothing.
+    pub fn done(self) {
+        self.enter(SETUP | EFFECT);
+    }
+
+    /// Writes a command that returns `result` and has written `writes`.
+    pub fn returns<R: Scalar, const N: usize>(self, result: R, mut writes: [Observation; N]) {
+        let (thread, id): (*mut Thread, _) = (self.thread, self.id);
+        if !self.enter(SETUP | LEAVES) {
+            return;
+        }
+        // SAFETY: the command has given the thread back, which is the emitter's for ever.
+        let call = unsafe { Call::inside(&mut *thread, id) };
+        // SAFETY: in the thread itself.
+        unsafe { call.in_flight().leave(id, SETUP | EFFECT, result, &mut writes) };
+        // SAFETY: as above.
+        unsafe { (*thread).set_ready(0) };
+    }
+
+    /// False: there was no room.
+    fn enter(self, flags: u16) -> bool {
+        let thread: *mut Thread = self.thread;
+        // SAFETY: the emitter's, and nobody else uses it meanwhile.
+        let call = unsafe { Call::inside(&mut *thread, self.id) };
+        let fixed_bytes = self.fixed_bytes as u32;
+        let written = match self.reads {
+            [None, _] => write(call, flags, fixed_bytes, &self.fixed, &mut []),
+            [Some(one), None] => write(call, flags, fixed_bytes, &self.fixed, &mut [one]),
+            [Some(one), Some(two)] => write(call, flags, fixed_bytes, &self.fixed, &mut [one, two]),
+        };
+        // SAFETY: as above; the thread stays inside.
+        unsafe { (*thread).set_ready(0) };
+        written
+    }
+}
+
+fn write<const N: usize>(
+    call: Call,
+    flags: u16,
+    fixed_bytes: u32,
+    fixed: &[u64; FIXED_WORDS],
+    reads: &mut [Observation; N],
+) -> bool {
+    // SAFETY: the fixed part is written below.
+    let Some(entering) = (unsafe { call.reserve_observing(flags, fixed_bytes, reads) }) else {
+        return false;
+    };
+    let fixed_bytes = (fixed_bytes as usize).next_multiple_of(8);
+    for (at, word) in fixed.iter().take(fixed_bytes / 8).enumerate() {
+        // SAFETY: payloads are reserved in whole words.
+        unsafe { entering.put(at * 8, *word) };
+    }
+    // SAFETY: the fixed part is whole.
+    unsafe { entering.publish_observing(fixed_bytes, reads).finish() };
+    true
+}

@@ -1,0 +1,113 @@
+//! What a program had when a capture began in its middle, as commands that make it.
+//!
+//! A capture that begins at the process' first command needs none of this. In any other each thread
+//! begins, before its first recorded command, with what it finds: the process' displays, contexts and
+//! surfaces, once; what its share group has, once; and what its context has for itself, once. So a
+//! context that is current nowhere when the capture begins is described when it becomes current.
+//!
+//! What the shim does not keep, the driver is asked; all that is set meanwhile is put back. The driver
+//! is asked only what the context's version has, so that no error comes of it and a pending one stays
+//! pending.
+
+mod buffers;
+mod context;
+mod egl;
+mod emit;
+mod framebuffers;
+mod gl;
+mod pixels;
+mod programs;
+mod textures;
+mod uniforms;
+mod vertex_arrays;
+
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use gapii_state::{Context, Thread as State};
+
+use crate::capture;
+use crate::thread::Thread;
+use crate::tracking;
+use emit::Emitter;
+
+/// The capture whose stream has the process' displays, contexts and surfaces.
+static PROCESS_IN: AtomicU64 = AtomicU64::new(0);
+
+/// Who describes something that threads share. Others wait, so that what they do comes after it.
+static DESCRIBING: Mutex<()> = Mutex::new(());
+
+/// Writes what the thread's first command of the capture finds, unless it is in the stream already.
+/// The thread is inside the shim.
+pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread {
+    if !capture::began_in_the_middle() {
+        return thread;
+    }
+    // SAFETY: the thread is inside the shim, and nothing else looks at its state now.
+    let Some(state) = (unsafe { tracking::state() }) else { return thread };
+    let mut emitter = Emitter::new(thread);
+    let one_at_a_time = lock();
+    if PROCESS_IN.load(Acquire) != epoch {
+        egl::describe(&mut emitter, &state.process);
+        PROCESS_IN.store(epoch, Release);
+    }
+    egl::describe_thread(&mut emitter, state);
+    describe_context(&mut emitter, state, epoch);
+    drop(one_at_a_time);
+    emitter.into_thread()
+}
+
+/// The same for a context that has become current since.
+pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread {
+    if !capture::began_in_the_middle() {
+        return thread;
+    }
+    // SAFETY: as above.
+    let Some(state) = (unsafe { tracking::state() }) else { return thread };
+    let mut emitter = Emitter::new(thread);
+    let one_at_a_time = lock();
+    describe_context(&mut emitter, state, epoch);
+    drop(one_at_a_time);
+    emitter.into_thread()
+}
+
+/// A context that the capture saw being made has nothing that the stream lacks.
+pub fn note_made(context: u64) {
+    let epoch = capture::epoch();
+    // SAFETY: in a hooked command of this thread.
+    if let Some(state) = unsafe { tracking::state() } {
+        state.process.contexts().note_described(context, epoch);
+    }
+}
+
+fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
+    let Some(context) = state.context.as_deref_mut() else { return };
+    // Contexts of ES 1.1 have other state, which is not asked for yet.
+    if context.version.0 < 2 {
+        return;
+    }
+    if context.group.described.swap(epoch, Relaxed) != epoch {
+        describe_group(emitter, context);
+    }
+    if context.described != epoch {
+        context.described = epoch;
+        describe_own(emitter, context);
+    }
+}
+
+fn describe_group(emitter: &mut Emitter, context: &Context) {
+    buffers::describe(emitter, context);
+    textures::describe(emitter, context);
+    programs::describe(emitter, context);
+}
+
+fn describe_own(emitter: &mut Emitter, context: &Context) {
+    vertex_arrays::describe(emitter, context);
+    framebuffers::describe(emitter, context);
+    context::describe(emitter, context);
+}
+
+fn lock() -> MutexGuard<'static, ()> {
+    DESCRIBING.lock().unwrap_or_else(PoisonError::into_inner)
+}

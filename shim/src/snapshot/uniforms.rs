@@ -1,0 +1,171 @@
+//! Uniforms of a program: places, values, and what blocks are bound to.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+
+use gapii_state::Context;
+
+use super::emit::Emitter;
+use super::gl;
+use super::programs::NAME_BYTES;
+use crate::generated::ids::{
+    self, GL_GET_UNIFORM_BLOCK_INDEX, GL_GET_UNIFORM_LOCATION, GL_UNIFORM_MATRIX2FV,
+    GL_UNIFORM_MATRIX2X3FV, GL_UNIFORM_MATRIX2X4FV, GL_UNIFORM_MATRIX3FV, GL_UNIFORM_MATRIX3X2FV,
+    GL_UNIFORM_MATRIX3X4FV, GL_UNIFORM_MATRIX4FV, GL_UNIFORM_MATRIX4X2FV, GL_UNIFORM_MATRIX4X3FV,
+    GL_UNIFORM1FV, GL_UNIFORM1IV, GL_UNIFORM1UIV, GL_UNIFORM2FV, GL_UNIFORM2IV, GL_UNIFORM2UIV,
+    GL_UNIFORM3FV, GL_UNIFORM3IV, GL_UNIFORM3UIV, GL_UNIFORM4FV, GL_UNIFORM4IV, GL_UNIFORM4UIV,
+    GL_USE_PROGRAM,
+};
+use crate::observe;
+
+const GL_ACTIVE_UNIFORMS: u32 = 0x8B86;
+const GL_ACTIVE_UNIFORM_BLOCKS: u32 = 0x8A36;
+const GL_UNIFORM_BLOCK_BINDING: u32 = 0x8A3F;
+
+/// How values of a type are asked for and set: the command, and how many numbers of which sort.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Floats(u16, usize),
+    Integers(u16, usize),
+    Unsigned(u16, usize),
+    /// Commands of matrices have an argument more.
+    Matrix(u16, usize),
+}
+
+impl Sort {
+    fn of(kind: u32) -> Self {
+        match kind {
+            0x1406 => Self::Floats(GL_UNIFORM1FV, 1),
+            0x8B50 => Self::Floats(GL_UNIFORM2FV, 2),
+            0x8B51 => Self::Floats(GL_UNIFORM3FV, 3),
+            0x8B52 => Self::Floats(GL_UNIFORM4FV, 4),
+            0x8B53 | 0x8B57 => Self::Integers(GL_UNIFORM2IV, 2),
+            0x8B54 | 0x8B58 => Self::Integers(GL_UNIFORM3IV, 3),
+            0x8B55 | 0x8B59 => Self::Integers(GL_UNIFORM4IV, 4),
+            0x1405 => Self::Unsigned(GL_UNIFORM1UIV, 1),
+            0x8DC6 => Self::Unsigned(GL_UNIFORM2UIV, 2),
+            0x8DC7 => Self::Unsigned(GL_UNIFORM3UIV, 3),
+            0x8DC8 => Self::Unsigned(GL_UNIFORM4UIV, 4),
+            0x8B5A => Self::Matrix(GL_UNIFORM_MATRIX2FV, 4),
+            0x8B5B => Self::Matrix(GL_UNIFORM_MATRIX3FV, 9),
+            0x8B5C => Self::Matrix(GL_UNIFORM_MATRIX4FV, 16),
+            0x8B65 => Self::Matrix(GL_UNIFORM_MATRIX2X3FV, 6),
+            0x8B66 => Self::Matrix(GL_UNIFORM_MATRIX2X4FV, 8),
+            0x8B67 => Self::Matrix(GL_UNIFORM_MATRIX3X2FV, 6),
+            0x8B68 => Self::Matrix(GL_UNIFORM_MATRIX3X4FV, 12),
+            0x8B69 => Self::Matrix(GL_UNIFORM_MATRIX4X2FV, 8),
+            0x8B6A => Self::Matrix(GL_UNIFORM_MATRIX4X3FV, 12),
+            // Whole numbers, truth values and samplers of every sort.
+            _ => Self::Integers(GL_UNIFORM1IV, 1),
+        }
+    }
+}
+
+/// Says where the program's uniforms are, by the names that it asked for and by all there are, and what
+/// they hold.
+pub fn describe(emitter: &mut Emitter, context: &Context, program: u32, asked: &[(i32, String)]) {
+    let mut told: BTreeMap<i32, u32> = BTreeMap::new();
+    for index in 0..number(program, GL_ACTIVE_UNIFORMS) {
+        let mut name = [0_u8; NAME_BYTES];
+        let (mut len, mut size, mut kind) = (0, 0, 0);
+        let room = name.len() as i32;
+        let out = (&raw mut len, &raw mut size, &raw mut kind, name.as_mut_ptr().cast());
+        // SAFETY: there is as much room.
+        unsafe { gl::get_active_uniform(program, index as u32, room, out.0, out.1, out.2, out.3) };
+        let Some(Ok(name)) = gl::text(&name).map(|text| text.to_str()) else { continue };
+        let first = name.strip_suffix("[0]");
+        for element in 0..size.max(1) {
+            let name = match first {
+                Some(array) => format!("{array}[{element}]"),
+                None => name.to_owned(),
+            };
+            tell(emitter, program, &name, kind, &mut told);
+        }
+    }
+    for (_, name) in asked {
+        tell(emitter, program, name, 0, &mut told);
+    }
+    if told.values().any(|kind| *kind != 0) {
+        emitter.command(GL_USE_PROGRAM).arg(program).done();
+    }
+    for (location, kind) in told.iter().filter(|(_, kind)| **kind != 0) {
+        describe_value(emitter, program, *location, Sort::of(*kind));
+    }
+    if context.version.0 >= 3 {
+        describe_blocks(emitter, program);
+    }
+}
+
+fn tell(emitter: &mut Emitter, program: u32, name: &str, kind: u32, told: &mut BTreeMap<i32, u32>) {
+    let Ok(text) = CString::new(name) else { return };
+    // SAFETY: a text with its end.
+    let location = unsafe { gl::get_uniform_location(program, text.as_ptr()) };
+    if location < 0 {
+        return;
+    }
+    emitter
+        .command(GL_GET_UNIFORM_LOCATION)
+        .arg(program)
+        .arg(text.as_ptr())
+        .reads(observe::c_string(text.as_ptr()))
+        .returns(location, []);
+    told.entry(location).or_insert(kind);
+}
+
+fn describe_value(emitter: &mut Emitter, program: u32, location: i32, sort: Sort) {
+    let mut floats = [0.0_f32; 16];
+    let mut integers = [0_i32; 4];
+    let mut unsigned = [0_u32; 4];
+    // SAFETY: no type has more numbers.
+    unsafe {
+        match sort {
+            Sort::Floats(..) | Sort::Matrix(..) => {
+                gl::get_uniform_floats(program, location, floats.as_mut_ptr());
+            }
+            Sort::Integers(..) => {
+                gl::get_uniform_integers(program, location, integers.as_mut_ptr());
+            }
+            Sort::Unsigned(..) => {
+                gl::get_uniform_unsigned(program, location, unsigned.as_mut_ptr());
+            }
+        }
+    }
+    let (id, at, count) = match sort {
+        Sort::Floats(id, count) | Sort::Matrix(id, count) => (id, floats.as_ptr().cast(), count),
+        Sort::Integers(id, count) => (id, integers.as_ptr().cast(), count),
+        Sort::Unsigned(id, count) => (id, unsigned.as_ptr().cast::<u8>(), count),
+    };
+    let mut command = emitter.command(id).arg(location).arg(1_i32);
+    if matches!(sort, Sort::Matrix(..)) {
+        command = command.arg(0_u8);
+    }
+    command.arg(at).reads(observe::array(at, count as i64, 4)).done();
+}
+
+fn describe_blocks(emitter: &mut Emitter, program: u32) {
+    for index in 0..number(program, GL_ACTIVE_UNIFORM_BLOCKS) {
+        let mut name = [0_u8; NAME_BYTES];
+        let (mut len, mut binding) = (0, 0);
+        let room = name.len() as i32;
+        let text = name.as_mut_ptr().cast();
+        // SAFETY: there is as much room.
+        unsafe { gl::get_block_name(program, index as u32, room, &raw mut len, text) };
+        // SAFETY: the name has one number.
+        unsafe { gl::get_block(program, index as u32, GL_UNIFORM_BLOCK_BINDING, &raw mut binding) };
+        let Some(text) = gl::text(&name) else { continue };
+        emitter
+            .command(GL_GET_UNIFORM_BLOCK_INDEX)
+            .arg(program)
+            .arg(text.as_ptr())
+            .reads(observe::c_string(text.as_ptr()))
+            .returns(index, []);
+        emitter.command(ids::GL_UNIFORM_BLOCK_BINDING).arg(program).arg(index).arg(binding).done();
+    }
+}
+
+fn number(program: u32, name: u32) -> i32 {
+    let mut value = 0;
+    // SAFETY: the name has one number.
+    unsafe { gl::get_program(program, name, &raw mut value) };
+    value
+}
