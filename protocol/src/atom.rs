@@ -36,6 +36,9 @@ pub const LIMITS: u16 = 0xFF07;
 /// Shim: what a surface held just before a swap, ahead of the swap's own record. `surface u64,
 /// frame u64, width u32, height u32, kind u32, pad u32, name [u8; 16]`.
 pub const FRAME: u16 = 0xFF08;
+/// Shim: the thread has made what it found when the capture began, or an object became its own, but
+/// for what the text lists, a line each. `len u32, pad u32, text`.
+pub const SNAPSHOT: u16 = 0xFF09;
 
 /// Daemon: first record of a block. `number u64, first_seq u64, start_ns u64`.
 pub const BLOCK: u16 = 0xFF10;

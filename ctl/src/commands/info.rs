@@ -70,6 +70,7 @@ fn describe(info: &TraceInfo) -> String {
         ),
         format!("written by {}, format {}", info.writer, info.format_version),
     ];
+    lines.extend(info.missing.iter().map(|sentence| format!("missing    {sentence}")));
     lines.extend(info.processes.iter().map(process_line));
     lines.extend(
         info.end_of_stream

@@ -107,6 +107,8 @@ pub struct LastCommand {
 const THREADS_MAX: usize = 1 << 16;
 /// Gaps that are listed one by one; later ones are added to the thread's last.
 const GAPS_MAX: usize = 1 << 14;
+/// Sentences about what snapshots leave out, at most.
+const MISSING_MAX: usize = 1 << 10;
 
 #[derive(Debug)]
 struct Ring {
@@ -144,6 +146,8 @@ pub struct Assembler {
     records: u64,
     raw_bytes: u64,
     blob_bytes: u64,
+    snapshot: bool,
+    missing: Vec<String>,
 }
 
 impl Assembler {
@@ -169,6 +173,8 @@ impl Assembler {
             records: 0,
             raw_bytes: 0,
             blob_bytes: 0,
+            snapshot: false,
+            missing: Vec::new(),
         }
     }
 
@@ -235,6 +241,16 @@ impl Assembler {
 
     pub fn gaps(&self) -> &[GapEntry] {
         &self.gaps
+    }
+
+    /// Whether the stream begins with what there was.
+    pub fn has_snapshot(&self) -> bool {
+        self.snapshot
+    }
+
+    /// What that leaves out.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
     }
 
     /// Commands that took effect.
@@ -469,6 +485,11 @@ impl Assembler {
             Meta::Blob(piece) => {
                 self.blob_bytes += piece.bytes.len() as u64;
                 self.blobs_in_block += piece.bytes.len();
+            }
+            Meta::Snapshot(snapshot) => {
+                self.snapshot = true;
+                let room = MISSING_MAX.saturating_sub(self.missing.len());
+                self.missing.extend(snapshot.sentences().take(room));
             }
             Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Unknown(_) => {}
             _ => return Err(Refusal::DaemonOnly(header.id())),

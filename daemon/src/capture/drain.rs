@@ -578,6 +578,8 @@ impl Drain {
             processes: self.process_entries(),
             gaps: self.assembler.gaps().to_vec(),
             options: self.capture.plan.options(),
+            snapshot: self.assembler.has_snapshot(),
+            missing: self.assembler.missing().to_vec(),
             ..Footer::default()
         };
         let calls = self.assembler.calls();

@@ -38,6 +38,10 @@ pub struct Census {
     /// References to blobs that do not come before them, and their bytes.
     pub missing_references: u64,
     pub missing_bytes: u64,
+    /// The stream begins with what there was when the capture began.
+    pub snapshot: bool,
+    /// What that leaves out, a sentence each.
+    pub missing: Vec<String>,
     collector: Collector,
     /// Blobs so far: where each begins and how long it is.
     blobs: HashMap<BlobName, BlobEntry>,
@@ -124,6 +128,11 @@ impl Census {
                 if frame.has_pixels() {
                     self.refer(frame.name, frame.size());
                 }
+            }
+            Meta::Snapshot(snapshot) => {
+                self.count_current_thread();
+                self.snapshot = true;
+                self.missing.extend(snapshot.sentences());
             }
             Meta::Blob(piece) => {
                 self.count_current_thread();

@@ -35,6 +35,10 @@ pub struct Footer {
     /// The commands of the END record.
     pub in_flight: Vec<InFlight>,
     pub options: CaptureOptions,
+    /// The stream begins with what there was when the capture began.
+    pub snapshot: bool,
+    /// What that leaves out, a sentence each.
+    pub missing: Vec<String>,
 }
 
 /// What the stream holds.

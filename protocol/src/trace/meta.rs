@@ -134,6 +134,22 @@ pub struct Blob<'a> {
     pub bytes: &'a [u8],
 }
 
+/// The commands before it with flag [`SETUP`](atom::SETUP) make what a thread found when the capture
+/// began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Snapshot<'a> {
+    /// What they leave out: UTF-8, a line each.
+    pub missing: &'a [u8],
+}
+
+impl Snapshot<'_> {
+    /// What is left out, a sentence each.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let lines = self.missing.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| String::from_utf8_lossy(line).into_owned())
+    }
+}
+
 /// What a surface held just before the swap whose records come next in its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ObservedFrame {
@@ -199,6 +215,7 @@ pub enum Meta<'a> {
     Blob(Blob<'a>),
     Limits(Limits<'a>),
     ObservedFrame(ObservedFrame),
+    Snapshot(Snapshot<'a>),
     /// Of a later version; to be passed over.
     Unknown(u16),
 }
@@ -343,6 +360,7 @@ impl<'a> Meta<'a> {
             atom::BLOB => fields(16)?.blob(),
             atom::LIMITS => fields(16)?.limits()?,
             atom::FRAME => fields(48)?.observed_frame(),
+            atom::SNAPSHOT => fields(8)?.snapshot()?,
             unknown => Self::Unknown(unknown),
         })
     }
@@ -426,6 +444,12 @@ impl<'a> Fields<'a> {
     fn blob(self) -> Meta<'a> {
         let (total, offset) = (self.u64_at(0), self.u64_at(8));
         Meta::Blob(Blob { total, offset, bytes: &self.0[16..] })
+    }
+
+    fn snapshot(self) -> Result<Meta<'a>, MetaError> {
+        let end = 8 + self.u32_at(0) as usize;
+        let short = MetaError::Short { id: atom::SNAPSHOT, len: self.0.len(), needed: end as u64 };
+        Ok(Meta::Snapshot(Snapshot { missing: self.0.get(8..end).ok_or(short)? }))
     }
 
     fn limits(self) -> Result<Meta<'a>, MetaError> {

@@ -221,7 +221,11 @@ impl Tracker {
                     self.limits.insert(key, ContextLimits::of(limits));
                 }
             }
-            Meta::Blob(_) | Meta::ObservedFrame(_) | Meta::Gap(_) | Meta::CaptureEnd(_) => {
+            Meta::Blob(_)
+            | Meta::ObservedFrame(_)
+            | Meta::Snapshot(_)
+            | Meta::Gap(_)
+            | Meta::CaptureEnd(_) => {
                 let thread = self.current_mut(id)?;
                 thread.stamp = stamp.unwrap_or(thread.stamp);
             }

@@ -1,7 +1,5 @@
 //! Buffers and their contents.
 
-use core::slice;
-
 use gapii_state::Context;
 
 use super::emit::Emitter;
@@ -12,14 +10,19 @@ use crate::observe;
 const GL_ARRAY_BUFFER: u32 = 0x8892;
 const GL_BUFFER_USAGE: u32 = 0x8765;
 const GL_MAP_READ_BIT: u32 = 1;
+const GL_MAP_INVALIDATE_RANGE_BIT: u32 = 4;
+const GL_MAP_INVALIDATE_BUFFER_BIT: u32 = 8;
+
+/// `GL_BUFFER_STORAGE_FLAGS_EXT`
+const STORAGE_FLAGS: u32 = 0x8220;
 
 /// A buffer as the shim knows it.
 struct Known {
     name: u32,
     size: i64,
-    /// Where the program has it mapped, if all of it is mapped.
-    mapped: Option<u64>,
-    is_mapped: bool,
+    is_immutable: bool,
+    /// Address, offset, length and access of the program's mapping.
+    mapping: Option<(u64, i64, i64, u32)>,
 }
 
 pub fn describe(emitter: &mut Emitter, context: &Context) {
@@ -29,12 +32,14 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         .buffers
         .named()
         .map(|(object, buffer)| {
-            let mapping = &buffer.mapping;
-            let is_mapped = mapping.pointer != 0;
-            let is_whole = is_mapped && mapping.offset == 0 && mapping.length == buffer.size;
-            let is_readable = mapping.access & GL_MAP_READ_BIT != 0;
-            let mapped = (is_whole && is_readable).then_some(mapping.pointer);
-            Known { name: object.name() as u32, size: buffer.size, mapped, is_mapped }
+            let it = &buffer.mapping;
+            let mapping = (it.pointer, it.offset, it.length, it.access);
+            Known {
+                name: object.name() as u32,
+                size: buffer.size,
+                is_immutable: buffer.immutable,
+                mapping: (it.pointer != 0).then_some(mapping),
+            }
         })
         .collect();
     for buffer in &known {
@@ -57,27 +62,54 @@ fn describe_contents(emitter: &mut Emitter, context: &Context, buffer: &Known) {
     if buffer.size <= 0 {
         return;
     }
-    let mut usage = 0;
-    // SAFETY: the name has one number.
-    unsafe { gl::get_buffer_parameter(GL_ARRAY_BUFFER, GL_BUFFER_USAGE, &raw mut usage) };
-    let by_us = if buffer.is_mapped { 0 } else { map(context, buffer.size) };
-    let at = if by_us != 0 { by_us as u64 } else { buffer.mapped.unwrap_or(0) };
-    let command = emitter
-        .command(GL_BUFFER_DATA)
-        .arg(GL_ARRAY_BUFFER)
-        .arg(buffer.size)
-        .arg(at as *const u8)
-        .arg(usage as u32);
-    match at {
-        0 => command.done(),
-        // SAFETY: the driver maps as many bytes, until they are unmapped below or by the program.
-        at => command
-            .range(2, unsafe { slice::from_raw_parts(at as *const u8, buffer.size as usize) })
-            .done(),
+    let by_us = if buffer.mapping.is_none() { map(context, buffer.size) } else { 0 };
+    let at = match buffer.mapping {
+        None => by_us as u64,
+        // What the program has not mapped can't be had now.
+        Some((address, 0, length, _)) if length == buffer.size => address,
+        Some(_) => 0,
+    };
+    if at == 0 {
+        emitter.leave_out(&format!("what is in buffer {}, which can't be mapped", buffer.name));
     }
+    let command = match buffer.is_immutable {
+        true => emitter
+            .command(GL_BUFFER_STORAGE_EXT)
+            .arg(GL_ARRAY_BUFFER)
+            .arg(buffer.size)
+            .arg(at)
+            .arg(parameter(STORAGE_FLAGS)),
+        false => emitter
+            .command(GL_BUFFER_DATA)
+            .arg(GL_ARRAY_BUFFER)
+            .arg(buffer.size)
+            .arg(at)
+            .arg(parameter(GL_BUFFER_USAGE)),
+    };
+    command.range_at(2, at, if at == 0 { 0 } else { buffer.size as u64 }).done();
     if by_us != 0 {
         unmap(context);
     }
+    if let Some((address, offset, length, access)) = buffer.mapping {
+        // What is there must not be thrown away by mapping it.
+        let access = access & !(GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
+        let id = if context.version.0 >= 3 { GL_MAP_BUFFER_RANGE } else { GL_MAP_BUFFER_RANGE_EXT };
+        emitter
+            .command(id)
+            .arg(GL_ARRAY_BUFFER)
+            .arg(offset)
+            .arg(length)
+            .arg(access)
+            .returns(address, []);
+    }
+}
+
+/// A number that the bound buffer has.
+fn parameter(name: u32) -> u32 {
+    let mut value = 0;
+    // SAFETY: the name has one number.
+    unsafe { gl::get_buffer_parameter(GL_ARRAY_BUFFER, name, &raw mut value) };
+    value as u32
 }
 
 fn map(context: &Context, size: i64) -> usize {

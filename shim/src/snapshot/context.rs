@@ -43,13 +43,77 @@ const TEXTURE_TARGETS: [(u32, u32, u8); 4] = [
     (0x8C1A, 0x8C1D, 3), // GL_TEXTURE_2D_ARRAY
 ];
 
-/// Targets of buffers of OpenGL ES 3 that are no part of a vertex array, and what is asked.
-const BUFFER_TARGETS: [(u32, u32); 4] = [
-    (0x8F36, 0x8F36), // GL_COPY_READ_BUFFER
-    (0x8F37, 0x8F37), // GL_COPY_WRITE_BUFFER
-    (0x88EB, 0x88ED), // GL_PIXEL_PACK_BUFFER
-    (0x88EC, 0x88EF), // GL_PIXEL_UNPACK_BUFFER
+/// Targets of buffers that are no part of a vertex array, what is asked, and the version they begin
+/// with.
+const BUFFER_TARGETS: [(u32, u32, (u8, u8)); 6] = [
+    (0x8F36, 0x8F36, (3, 0)), // GL_COPY_READ_BUFFER
+    (0x8F37, 0x8F37, (3, 0)), // GL_COPY_WRITE_BUFFER
+    (0x88EB, 0x88ED, (3, 0)), // GL_PIXEL_PACK_BUFFER
+    (0x88EC, 0x88EF, (3, 0)), // GL_PIXEL_UNPACK_BUFFER
+    (0x8F3F, 0x8F43, (3, 1)), // GL_DRAW_INDIRECT_BUFFER
+    (0x90EE, 0x90EF, (3, 1)), // GL_DISPATCH_INDIRECT_BUFFER
 ];
+
+/// Buffers that are bound by number.
+struct Indexed {
+    target: u32,
+    binding: u32,
+    start: u32,
+    size: u32,
+    /// How many numbers there are.
+    count: u32,
+    since: (u8, u8),
+}
+
+const INDEXED: [Indexed; 3] = [
+    // Uniform, shader storage and atomic counter buffers.
+    Indexed {
+        target: 0x8A11,
+        binding: 0x8A28,
+        start: 0x8A29,
+        size: 0x8A2A,
+        count: 0x8A2F,
+        since: (3, 0),
+    },
+    Indexed {
+        target: 0x90D2,
+        binding: 0x90D3,
+        start: 0x90D4,
+        size: 0x90D5,
+        count: 0x90DD,
+        since: (3, 1),
+    },
+    Indexed {
+        target: 0x92C0,
+        binding: 0x92C1,
+        start: 0x92C2,
+        size: 0x92C3,
+        count: 0x92DC,
+        since: (3, 1),
+    },
+];
+
+impl Indexed {
+    fn describe(&self, emitter: &mut Emitter) {
+        for index in 0..gl::integer(self.count).clamp(0, 128) as u32 {
+            let mut name = 0;
+            let (mut start, mut size) = (0_i64, 0_i64);
+            // SAFETY: the names have one number.
+            unsafe {
+                gl::get_integers_at(self.binding, index, &raw mut name);
+                gl::get_integers_64_at(self.start, index, &raw mut start);
+                gl::get_integers_64_at(self.size, index, &raw mut size);
+            }
+            if name == 0 {
+                continue;
+            }
+            let id = if size > 0 { GL_BIND_BUFFER_RANGE } else { GL_BIND_BUFFER_BASE };
+            let command = emitter.command(id).arg(self.target).arg(index).arg(name);
+            if size > 0 { command.arg(start).arg(size).done() } else { command.done() }
+        }
+        emitter.command(GL_BIND_BUFFER).arg(self.target).arg(gl::integer(self.binding)).done();
+    }
+}
 
 const GL_TEXTURE0: u32 = 0x84C0;
 const GL_ACTIVE_TEXTURE_NAME: u32 = 0x84E0;
@@ -58,11 +122,6 @@ const GL_SAMPLER_BINDING: u32 = 0x8919;
 const GL_ARRAY_BUFFER: u32 = 0x8892;
 const GL_FRONT: u32 = 0x0404;
 const GL_BACK: u32 = 0x0405;
-const GL_UNIFORM_BUFFER: u32 = 0x8A11;
-const GL_UNIFORM_BUFFER_BINDING: u32 = 0x8A28;
-const GL_UNIFORM_BUFFER_START: u32 = 0x8A29;
-const GL_UNIFORM_BUFFER_SIZE: u32 = 0x8A2A;
-const GL_MAX_UNIFORM_BUFFER_BINDINGS: u32 = 0x8A2F;
 const GL_RENDERBUFFER: u32 = 0x8D41;
 const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
 const GL_GENERATE_MIPMAP_HINT: u32 = 0x8192;
@@ -164,28 +223,11 @@ fn describe_buffers(emitter: &mut Emitter, context: &Context) {
     if context.version.0 < 3 {
         return;
     }
-    for index in 0..gl::integer(GL_MAX_UNIFORM_BUFFER_BINDINGS).clamp(0, 128) as u32 {
-        let mut name = 0;
-        let (mut start, mut size) = (0, 0);
-        // SAFETY: the names have one number.
-        unsafe {
-            gl::get_integers_at(GL_UNIFORM_BUFFER_BINDING, index, &raw mut name);
-            gl::get_integers_64_at(GL_UNIFORM_BUFFER_START, index, &raw mut start);
-            gl::get_integers_64_at(GL_UNIFORM_BUFFER_SIZE, index, &raw mut size);
-        }
-        let command = |emitter: &mut Emitter, id| {
-            let command = emitter.command(id).arg(GL_UNIFORM_BUFFER).arg(index).arg(name);
-            if size > 0 { command.arg(start).arg(size).done() } else { command.done() }
-        };
-        match (name, size) {
-            (0, _) => {}
-            (_, 0) => command(emitter, GL_BIND_BUFFER_BASE),
-            _ => command(emitter, GL_BIND_BUFFER_RANGE),
-        }
+    for indexed in INDEXED.iter().filter(|indexed| indexed.since <= context.version) {
+        indexed.describe(emitter);
     }
-    let bound = gl::integer(GL_UNIFORM_BUFFER_BINDING);
-    emitter.command(GL_BIND_BUFFER).arg(GL_UNIFORM_BUFFER).arg(bound).done();
-    for (target, binding) in BUFFER_TARGETS {
-        emitter.command(GL_BIND_BUFFER).arg(target).arg(gl::integer(binding)).done();
+    let targets = BUFFER_TARGETS.iter().filter(|(_, _, since)| *since <= context.version);
+    for (target, binding, _) in targets {
+        emitter.command(GL_BIND_BUFFER).arg(*target).arg(gl::integer(*binding)).done();
     }
 }

@@ -242,3 +242,16 @@ fn list(attributes: impl Iterator<Item = (u32, i32)>) -> Vec<i32> {
     list.push(EGL_NONE);
     list
 }
+
+/// Width and height of the surface that a thread draws to, if it draws to one.
+pub fn size_of_surface(thread: &Thread) -> Option<(i32, i32)> {
+    let surface = thread.draw_surface;
+    let display = thread.process.lock().surfaces.get(surface).map(|it| it.display)?;
+    let ask = |name| {
+        let mut value = 0;
+        // SAFETY: `value` is writable; a handle that is none is an error.
+        let done = unsafe { gl::egl_query_surface(display, surface.name(), name, &raw mut value) };
+        (done != 0).then_some(value)
+    };
+    Some((ask(EGL_WIDTH)?, ask(EGL_HEIGHT)?))
+}

@@ -3,18 +3,25 @@
 //! They are written like those of recorded commands, with flag [`SETUP`], and the driver hears
 //! nothing of them.
 
-use gapii_protocol::atom::{EFFECT, LEAVES, SETUP};
+use gapii_protocol::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT};
 
 use crate::call::Call;
 use crate::observe::Observation;
 use crate::scalar::Scalar;
-use crate::thread::Thread;
+use crate::thread::{Thread, write_meta};
 
 /// Longest fixed part that is needed here, in words.
 const FIXED_WORDS: usize = 8;
 
+/// Most that is said of what is missing, in bytes.
+const MISSING_BYTES: usize = 4096;
+
 /// A thread that is inside the shim, and writes records of its own accord.
-pub struct Emitter(&'static mut Thread);
+pub struct Emitter {
+    thread: &'static mut Thread,
+    /// What has to be left out, a line each.
+    missing: String,
+}
 
 /// A command on its way into a record.
 #[must_use = "a command is written by `done` or `returns`"]
@@ -29,21 +36,29 @@ pub struct Command<'e> {
 impl Emitter {
     /// The thread must be inside the shim.
     pub fn new(thread: &'static mut Thread) -> Self {
-        Self(thread)
+        Self { thread, missing: String::new() }
     }
 
-    /// The thread again, still inside.
-    pub fn into_thread(self) -> &'static mut Thread {
-        self.0
+    /// Says that all has been written, and what is missing; the thread is still inside.
+    pub fn finish(self) -> &'static mut Thread {
+        let mut payload = (self.missing.len() as u32).to_le_bytes().to_vec();
+        payload.extend([0; 4]);
+        payload.extend_from_slice(self.missing.as_bytes());
+        write_meta(self.thread, SNAPSHOT, &payload);
+        self.thread
     }
 
-    pub fn thread(&mut self) -> &mut Thread {
-        self.0
+    /// Notes something that can't be described, in a sentence.
+    pub fn leave_out(&mut self, what: &str) {
+        if self.missing.len() + what.len() < MISSING_BYTES {
+            self.missing.push_str(what);
+            self.missing.push('\n');
+        }
     }
 
     pub fn command(&mut self, id: u16) -> Command<'_> {
         let (fixed, reads) = ([0; FIXED_WORDS], [None, None]);
-        Command { thread: self.0, id, fixed, fixed_bytes: 0, reads }
+        Command { thread: self.thread, id, fixed, fixed_bytes: 0, reads }
     }
 }
 
@@ -72,6 +87,12 @@ impl Command<'_> {
     /// Memory that it reads for the parameter of that index because of what is bound or set.
     pub fn range(self, param: u8, bytes: &[u8]) -> Self {
         self.thread.add_range(param, bytes.as_ptr() as u64, bytes.len() as u64);
+        self
+    }
+
+    /// The same of memory that may not be there: what can't be copied is left out.
+    pub fn range_at(self, param: u8, address: u64, len: u64) -> Self {
+        self.thread.add_range(param, address, len);
         self
     }
 

@@ -65,7 +65,9 @@ functions! {
     is_framebuffer = GL_IS_FRAMEBUFFER(name: u32) -> u8;
     is_renderbuffer = GL_IS_RENDERBUFFER(name: u32) -> u8;
     is_vertex_array = GL_IS_VERTEX_ARRAY(name: u32) -> u8;
-    read_buffer = GL_READ_BUFFER(buffer: u32);
+    is_program_pipeline = GL_IS_PROGRAM_PIPELINE(name: u32) -> u8;
+    is_transform_feedback = GL_IS_TRANSFORM_FEEDBACK(name: u32) -> u8;
+    bind_transform_feedback = GL_BIND_TRANSFORM_FEEDBACK(target: u32, name: u32);
     unmap_buffer = GL_UNMAP_BUFFER(target: u32) -> u8;
     map_buffer_range = GL_MAP_BUFFER_RANGE(
         target: u32, offset: isize, len: isize, access: u32
@@ -74,7 +76,6 @@ functions! {
         target: u32, offset: isize, len: isize, access: u32
     ) -> usize;
     unmap_buffer_oes = GL_UNMAP_BUFFER_OES(target: u32) -> u8;
-    pixel_store = GL_PIXEL_STOREI(name: u32, value: i32);
 }
 
 memory_functions! {
@@ -115,6 +116,7 @@ memory_functions! {
     get_uniform_floats = GL_GET_UNIFORMFV(program: u32, location: i32, out: *mut f32);
     get_uniform_integers = GL_GET_UNIFORMIV(program: u32, location: i32, out: *mut i32);
     get_uniform_unsigned = GL_GET_UNIFORMUIV(program: u32, location: i32, out: *mut u32);
+    get_pipeline = GL_GET_PROGRAM_PIPELINEIV(name: u32, what: u32, out: *mut i32);
     get_block = GL_GET_ACTIVE_UNIFORM_BLOCKIV(program: u32, index: u32, name: u32, out: *mut i32);
     get_block_name = GL_GET_ACTIVE_UNIFORM_BLOCK_NAME(
         program: u32, index: u32, room: i32, len: *mut i32, name: *mut c_char

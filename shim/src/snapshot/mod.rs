@@ -15,8 +15,10 @@ mod egl;
 mod emit;
 mod framebuffers;
 mod gl;
+mod pipelines;
 mod pixels;
 mod programs;
+mod surface;
 mod textures;
 mod uniforms;
 mod vertex_arrays;
@@ -55,7 +57,7 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
     egl::describe_thread(&mut emitter, state);
     describe_context(&mut emitter, state, epoch);
     drop(one_at_a_time);
-    emitter.into_thread()
+    emitter.finish()
 }
 
 /// The same for a context that has become current since.
@@ -65,11 +67,14 @@ pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut
     }
     // SAFETY: as above.
     let Some(state) = (unsafe { tracking::state() }) else { return thread };
+    if state.context.as_deref().is_none_or(|context| context.described == epoch) {
+        return thread;
+    }
     let mut emitter = Emitter::new(thread);
     let one_at_a_time = lock();
     describe_context(&mut emitter, state, epoch);
     drop(one_at_a_time);
-    emitter.into_thread()
+    emitter.finish()
 }
 
 /// A context that the capture saw being made has nothing that the stream lacks.
@@ -82,9 +87,13 @@ pub fn note_made(context: u64) {
 }
 
 fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
+    let size = egl::size_of_surface(state);
     let Some(context) = state.context.as_deref_mut() else { return };
-    // Contexts of ES 1.1 have other state, which is not asked for yet.
     if context.version.0 < 2 {
+        if context.described != epoch {
+            context.described = epoch;
+            emitter.leave_out("what a context of OpenGL ES 1 has set");
+        }
         return;
     }
     if context.group.described.swap(epoch, Relaxed) != epoch {
@@ -92,7 +101,7 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
     }
     if context.described != epoch {
         context.described = epoch;
-        describe_own(emitter, context);
+        describe_own(emitter, context, size);
     }
 }
 
@@ -102,8 +111,10 @@ fn describe_group(emitter: &mut Emitter, context: &Context) {
     programs::describe(emitter, context);
 }
 
-fn describe_own(emitter: &mut Emitter, context: &Context) {
+fn describe_own(emitter: &mut Emitter, context: &Context, surface_size: Option<(i32, i32)>) {
+    surface::describe(emitter, context, surface_size);
     vertex_arrays::describe(emitter, context);
+    pipelines::describe(emitter, context);
     framebuffers::describe(emitter, context);
     context::describe(emitter, context);
 }

@@ -123,7 +123,6 @@ pub enum Source {
     Texture(u32, u32, i32),
     /// The texture, the level and the layer.
     Layer(u32, i32, i32),
-    Renderbuffer(u32),
 }
 
 /// A framebuffer of our own, bound for reading, and plain ways to read.
@@ -160,9 +159,6 @@ impl<'g> Reader<'g> {
             }
             Source::Layer(name, level, layer) => {
                 gl::framebuffer_texture_layer(self.target, point, name, level, layer);
-            }
-            Source::Renderbuffer(name) => {
-                gl::framebuffer_renderbuffer(self.target, point, GL_RENDERBUFFER, name);
             }
         }
         let is_complete = gl::check_framebuffer(self.target) == GL_FRAMEBUFFER_COMPLETE;

@@ -11,6 +11,7 @@ use crate::observe;
 
 const GL_COMPILE_STATUS: u32 = 0x8B81;
 const GL_LINK_STATUS: u32 = 0x8B82;
+const GL_PROGRAM_SEPARABLE: u32 = 0x8258;
 const GL_ACTIVE_ATTRIBUTES: u32 = 0x8B89;
 const GL_TRANSFORM_FEEDBACK_BUFFER_MODE: u32 = 0x8C7F;
 const VARYINGS: u32 = 0x8C83;
@@ -124,6 +125,11 @@ impl Program {
             make_shader(emitter, at, *kind, source);
             emitter.command(GL_COMPILE_SHADER).arg(at).done();
             emitter.command(GL_ATTACH_SHADER).arg(self.name).arg(at).done();
+        }
+        let has_stages = context.version >= (3, 1);
+        if has_stages && self.number(GL_PROGRAM_SEPARABLE) != 0 {
+            let command = emitter.command(GL_PROGRAM_PARAMETERI).arg(self.name);
+            command.arg(GL_PROGRAM_SEPARABLE).arg(1_i32).done();
         }
         self.describe_attributes(emitter);
         if context.version.0 >= 3 {

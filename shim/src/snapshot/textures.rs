@@ -15,6 +15,7 @@ const GL_TEXTURE_2D: u32 = 0x0DE1;
 const GL_TEXTURE_3D: u32 = 0x806F;
 const GL_TEXTURE_2D_ARRAY: u32 = 0x8C1A;
 const GL_TEXTURE_CUBE_MAP: u32 = 0x8513;
+const GL_TEXTURE_2D_MULTISAMPLE: u32 = 0x9100;
 const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
 const GL_RENDERBUFFER: u32 = 0x8D41;
 const GL_RGBA: u32 = 0x1908;
@@ -78,6 +79,9 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
             .arg(1_i32)
             .arg(names.as_ptr())
             .returns((), [observe::array(names.as_ptr(), 1, 4)]);
+        if texture.target != 0 && binding_of(texture.target).is_none() {
+            emitter.leave_out(&format!("texture {}, of a target that is not read", texture.name));
+        }
         if let Some(binding) = binding_of(texture.target) {
             let bound = gl::integer(binding) as u32;
             gl::bind_texture(texture.target, texture.name);
@@ -108,6 +112,7 @@ fn binding_of(target: u32) -> Option<u32> {
         GL_TEXTURE_3D => 0x806A,
         GL_TEXTURE_2D_ARRAY => 0x8C1D,
         GL_TEXTURE_CUBE_MAP => 0x8514,
+        GL_TEXTURE_2D_MULTISAMPLE => 0x9104,
         _ => return None,
     })
 }
@@ -115,6 +120,10 @@ fn binding_of(target: u32) -> Option<u32> {
 impl Known {
     fn describe(&self, emitter: &mut Emitter, is_es3: bool, reader: Option<&Reader<'_>>) {
         emitter.command(GL_BIND_TEXTURE).arg(self.target).arg(self.name).done();
+        if self.target == GL_TEXTURE_2D_MULTISAMPLE {
+            self.describe_samples(emitter);
+            return;
+        }
         if self.immutable_levels > 0 {
             self.describe_storage(emitter);
         }
@@ -136,6 +145,14 @@ impl Known {
                 emitter.command(GL_TEX_PARAMETERF).arg(self.target).arg(name).arg(value).done();
             }
         }
+    }
+
+    fn describe_samples(&self, emitter: &mut Emitter) {
+        let Some((_, _, image)) = self.images.first() else { return };
+        let command = emitter.command(GL_TEX_STORAGE2D_MULTISAMPLE).arg(self.target);
+        let command = command.arg(image.samples).arg(image.format).arg(image.width);
+        command.arg(image.height).arg(1_u8).done();
+        emitter.leave_out(&format!("the samples of texture {}", self.name));
     }
 
     fn has_layers(&self) -> bool {
@@ -183,17 +200,23 @@ impl Known {
             }
             command.arg(0_i32).arg(format).arg(kind).arg(0_u64).done();
         }
-        let (Some(layout), Some(reader)) = (layout, reader) else { return };
         if !image.is_defined {
             return;
         }
+        let (Some(layout), Some(reader)) = (layout, reader) else {
+            emitter.leave_out(&format!("the pixels of texture {}, level {level}", self.name));
+            return;
+        };
         let size = [image.width, image.height];
         for layer in 0..if has_layers { image.depth } else { 1 } {
             let source = match has_layers {
                 true => Source::Layer(self.name, level, layer),
                 false => Source::Texture(self.name, target, level),
             };
-            let Some(pixels) = reader.read(source, size, layout) else { return };
+            let Some(pixels) = reader.read(source, size, layout) else {
+                emitter.leave_out(&format!("the pixels of texture {}, level {level}", self.name));
+                return;
+            };
             let id = if has_layers { GL_TEX_SUB_IMAGE3D } else { GL_TEX_SUB_IMAGE2D };
             let command = emitter.command(id).arg(target).arg(level).arg(0_i32).arg(0_i32);
             let (command, param) = match has_layers {

@@ -1,0 +1,74 @@
+//! What is in the back buffer of the surface that a context draws to: a program may go on drawing
+//! onto it.
+
+use gapii_state::Context;
+use gapii_state::read_back::Aside;
+
+use super::emit::Emitter;
+use super::gl;
+use crate::driver_calls::Gl;
+use crate::generated::ids::*;
+use crate::observe;
+
+const GL_RGBA: u32 = 0x1908;
+const GL_RGBA8: u32 = 0x8058;
+const GL_UNSIGNED_BYTE: u32 = 0x1401;
+const GL_TEXTURE_2D: u32 = 0x0DE1;
+const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
+const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
+const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
+const GL_NEAREST: u32 = 0x2600;
+const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
+/// A texture and a framebuffer of this name hold it meanwhile.
+const SPARE_NAME: u32 = 0xF000_0000;
+/// Most that is kept, in bytes.
+const BYTES_MAX: usize = 256 << 20;
+
+pub fn describe(emitter: &mut Emitter, context: &Context, size: Option<(i32, i32)>) {
+    // OpenGL ES 2 has no way to put pixels into a surface that leaves nothing behind.
+    if context.version.0 < 3 {
+        emitter.leave_out("what was drawn to the surface of an OpenGL ES 2 context");
+        return;
+    }
+    let Some((width, height)) = size.filter(|(width, height)| *width > 0 && *height > 0) else {
+        return;
+    };
+    let Some(pixels) = read(width, height) else {
+        emitter.leave_out("what was drawn to a surface");
+        return;
+    };
+    let names = [SPARE_NAME];
+    let made = observe::array(names.as_ptr(), 1, 4);
+    emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(4_i32).done();
+    emitter.command(GL_GEN_TEXTURES).arg(1_i32).arg(names.as_ptr()).returns((), [made]);
+    emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(SPARE_NAME).done();
+    let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
+    let command = command.arg(GL_RGBA8).arg(width).arg(height).arg(0_i32).arg(GL_RGBA);
+    command.arg(GL_UNSIGNED_BYTE).arg(pixels.as_ptr()).range(8, &pixels).done();
+    emitter.command(GL_GEN_FRAMEBUFFERS).arg(1_i32).arg(names.as_ptr()).returns((), [made]);
+    emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(SPARE_NAME).done();
+    let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER);
+    let command = command.arg(GL_COLOR_ATTACHMENT0).arg(GL_TEXTURE_2D).arg(SPARE_NAME);
+    command.arg(0_i32).done();
+    let command = emitter.command(GL_BLIT_FRAMEBUFFER).arg(0_i32).arg(0_i32).arg(width).arg(height);
+    let command = command.arg(0_i32).arg(0_i32).arg(width).arg(height);
+    command.arg(GL_COLOR_BUFFER_BIT).arg(GL_NEAREST).done();
+    let named = observe::array(names.as_ptr(), 1, 4);
+    emitter.command(GL_DELETE_FRAMEBUFFERS).arg(1_i32).arg(names.as_ptr()).reads(named).done();
+    let named = observe::array(names.as_ptr(), 1, 4);
+    emitter.command(GL_DELETE_TEXTURES).arg(1_i32).arg(names.as_ptr()).reads(named).done();
+}
+
+/// Pixels of the back buffer.
+fn read(width: i32, height: i32) -> Option<Vec<u8>> {
+    let bytes = usize::try_from(width).ok()?.checked_mul(usize::try_from(height).ok()?)?;
+    let bytes = bytes.checked_mul(4).filter(|bytes| *bytes <= BYTES_MAX)?;
+    let driver = Gl::current()?;
+    let _aside = Aside::put(&driver)?;
+    let mut pixels = vec![0; bytes];
+    // SAFETY: rows without gaps, four bytes a pixel.
+    unsafe {
+        gl::read_pixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.as_mut_ptr());
+    }
+    Some(pixels)
+}
