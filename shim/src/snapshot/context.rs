@@ -7,18 +7,22 @@ use super::gl;
 use crate::generated::ids::*;
 
 /// Capabilities, and the version of OpenGL ES that they begin with.
-const CAPABILITIES: [(u32, u8); 11] = [
-    (0x0BE2, 2), // GL_BLEND
-    (0x0B44, 2), // GL_CULL_FACE
-    (0x0B71, 2), // GL_DEPTH_TEST
-    (0x0BD0, 2), // GL_DITHER
-    (0x8037, 2), // GL_POLYGON_OFFSET_FILL
-    (0x809E, 2), // GL_SAMPLE_ALPHA_TO_COVERAGE
-    (0x80A0, 2), // GL_SAMPLE_COVERAGE
-    (0x0C11, 2), // GL_SCISSOR_TEST
-    (0x0B90, 2), // GL_STENCIL_TEST
-    (0x8C89, 3), // GL_RASTERIZER_DISCARD
-    (0x8D69, 3), // GL_PRIMITIVE_RESTART_FIXED_INDEX
+const CAPABILITIES: [(u32, (u8, u8)); 15] = [
+    (0x0BE2, (2, 0)), // GL_BLEND
+    (0x0B44, (2, 0)), // GL_CULL_FACE
+    (0x0B71, (2, 0)), // GL_DEPTH_TEST
+    (0x0BD0, (2, 0)), // GL_DITHER
+    (0x8037, (2, 0)), // GL_POLYGON_OFFSET_FILL
+    (0x809E, (2, 0)), // GL_SAMPLE_ALPHA_TO_COVERAGE
+    (0x80A0, (2, 0)), // GL_SAMPLE_COVERAGE
+    (0x0C11, (2, 0)), // GL_SCISSOR_TEST
+    (0x0B90, (2, 0)), // GL_STENCIL_TEST
+    (0x8C89, (3, 0)), // GL_RASTERIZER_DISCARD
+    (0x8D69, (3, 0)), // GL_PRIMITIVE_RESTART_FIXED_INDEX
+    (0x8E51, (3, 1)), // GL_SAMPLE_MASK
+    (0x8C36, (3, 2)), // GL_SAMPLE_SHADING
+    (0x92E0, (3, 2)), // GL_DEBUG_OUTPUT
+    (0x8242, (3, 2)), // GL_DEBUG_OUTPUT_SYNCHRONOUS
 ];
 
 /// Pixel parameters, and the version that they begin with.
@@ -36,11 +40,12 @@ const PIXEL_STORES: [(u32, u8); 10] = [
 ];
 
 /// Targets of textures, what is asked for the one that is bound, and the version they begin with.
-const TEXTURE_TARGETS: [(u32, u32, u8); 4] = [
-    (0x0DE1, 0x8069, 2), // GL_TEXTURE_2D
-    (0x8513, 0x8514, 2), // GL_TEXTURE_CUBE_MAP
-    (0x806F, 0x806A, 3), // GL_TEXTURE_3D
-    (0x8C1A, 0x8C1D, 3), // GL_TEXTURE_2D_ARRAY
+const TEXTURE_TARGETS: [(u32, u32, (u8, u8)); 5] = [
+    (0x0DE1, 0x8069, (2, 0)), // GL_TEXTURE_2D
+    (0x8513, 0x8514, (2, 0)), // GL_TEXTURE_CUBE_MAP
+    (0x806F, 0x806A, (3, 0)), // GL_TEXTURE_3D
+    (0x8C1A, 0x8C1D, (3, 0)), // GL_TEXTURE_2D_ARRAY
+    (0x9100, 0x9104, (3, 1)), // GL_TEXTURE_2D_MULTISAMPLE
 ];
 
 /// Targets of buffers that are no part of a vertex array, what is asked, and the version they begin
@@ -128,14 +133,18 @@ const GL_GENERATE_MIPMAP_HINT: u32 = 0x8192;
 
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let version = context.version.0;
-    for (name, _) in CAPABILITIES.iter().filter(|(_, since)| *since <= version) {
+    for (name, _) in CAPABILITIES.iter().filter(|(_, since)| *since <= context.version) {
         let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
         emitter.command(id).arg(*name).done();
     }
     describe_pixel_operations(emitter);
     describe_stencil(emitter);
     describe_rasterization(emitter);
-    describe_textures(emitter, version);
+    describe_textures(emitter, context.version);
+    if context.version >= (3, 1) {
+        describe_samples(emitter, context.version);
+        describe_images(emitter);
+    }
     describe_buffers(emitter, context);
     let renderbuffer = gl::integer(GL_RENDERBUFFER_BINDING);
     emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(renderbuffer).done();
@@ -199,7 +208,7 @@ fn describe_rasterization(emitter: &mut Emitter) {
     emitter.command(GL_HINT).arg(GL_GENERATE_MIPMAP_HINT).arg(hint).done();
 }
 
-fn describe_textures(emitter: &mut Emitter, version: u8) {
+fn describe_textures(emitter: &mut Emitter, version: (u8, u8)) {
     let active = gl::integer(GL_ACTIVE_TEXTURE_NAME) as u32;
     let units = gl::integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS).clamp(0, 256) as u32;
     for unit in 0..units {
@@ -208,13 +217,48 @@ fn describe_textures(emitter: &mut Emitter, version: u8) {
         for (target, binding, _) in TEXTURE_TARGETS.iter().filter(|(_, _, it)| *it <= version) {
             emitter.command(GL_BIND_TEXTURE).arg(*target).arg(gl::integer(*binding)).done();
         }
-        if version >= 3 {
+        if version >= (3, 0) {
             let sampler = gl::integer(GL_SAMPLER_BINDING);
             emitter.command(GL_BIND_SAMPLER).arg(unit).arg(sampler).done();
         }
     }
     gl::active_texture(active);
     emitter.command(GL_ACTIVE_TEXTURE).arg(active).done();
+}
+
+fn describe_samples(emitter: &mut Emitter, version: (u8, u8)) {
+    const GL_SAMPLE_MASK_VALUE: u32 = 0x8E52;
+    const GL_MIN_SAMPLE_SHADING_VALUE: u32 = 0x8C37;
+    const GL_PATCH_VERTICES: u32 = 0x8E72;
+    let mut mask = 0;
+    // SAFETY: the name has one number.
+    unsafe { gl::get_integers_at(GL_SAMPLE_MASK_VALUE, 0, &raw mut mask) };
+    emitter.command(GL_SAMPLE_MASKI).arg(0_u32).arg(mask).done();
+    if version >= (3, 2) {
+        let [share] = gl::floats::<1>(GL_MIN_SAMPLE_SHADING_VALUE);
+        emitter.command(GL_MIN_SAMPLE_SHADING).arg(share).done();
+        let vertices = gl::integer(GL_PATCH_VERTICES);
+        emitter.command(GL_PATCH_PARAMETERI).arg(GL_PATCH_VERTICES).arg(vertices).done();
+    }
+}
+
+fn describe_images(emitter: &mut Emitter) {
+    const GL_MAX_IMAGE_UNITS: u32 = 0x8F38;
+    // Name, level, whether all layers, layer, access, format.
+    const OF_IMAGES: [u32; 6] = [0x8F3A, 0x8F3B, 0x8F3C, 0x8F3D, 0x8F3E, 0x906E];
+    for unit in 0..gl::integer(GL_MAX_IMAGE_UNITS).clamp(0, 64) as u32 {
+        let [name, level, layered, layer, access, format] = OF_IMAGES.map(|what| {
+            let mut value = 0;
+            // SAFETY: the name has one number.
+            unsafe { gl::get_integers_at(what, unit, &raw mut value) };
+            value
+        });
+        if name != 0 {
+            let command = emitter.command(GL_BIND_IMAGE_TEXTURE).arg(unit).arg(name).arg(level);
+            let command = command.arg(u8::from(layered != 0)).arg(layer);
+            command.arg(access).arg(format).done();
+        }
+    }
 }
 
 fn describe_buffers(emitter: &mut Emitter, context: &Context) {

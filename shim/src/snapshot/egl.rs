@@ -38,6 +38,9 @@ pub fn describe(emitter: &mut Emitter, process: &Process) {
     for surface in &made.surfaces {
         surface.describe(emitter);
     }
+    for _ in 0..made.images {
+        emitter.leave_out("an EGL image");
+    }
 }
 
 /// What the thread has bound and current.
@@ -92,6 +95,7 @@ struct Made {
     configs: Vec<(u64, u64)>,
     contexts: Vec<Context>,
     surfaces: Vec<Surface>,
+    images: usize,
 }
 
 impl Made {
@@ -135,7 +139,7 @@ impl Made {
         configs.retain(|(_, config)| *config != 0);
         configs.sort_unstable();
         configs.dedup();
-        Self { displays, configs, contexts, surfaces }
+        Self { displays, configs, contexts, surfaces, images: state.images.named().count() }
     }
 }
 

@@ -134,7 +134,11 @@ fn describe_attachments(emitter: &mut Emitter, context: &Context, is_es3: bool) 
                 .command(GL_FRAMEBUFFER_TEXTURE2D)
                 .arg(GL_FRAMEBUFFER)
                 .arg(point)
-                .arg(if face == 0 { GL_TEXTURE_2D } else { face })
+                .arg(match (face, target) {
+                    (0, 0) => GL_TEXTURE_2D,
+                    (0, target) => target,
+                    (face, _) => face,
+                })
                 .arg(name)
                 .arg(level)
                 .done();

@@ -33,8 +33,11 @@ enum Sort {
 }
 
 impl Sort {
-    fn of(kind: u32) -> Self {
-        match kind {
+    /// `None`: such a uniform has no value that a command sets.
+    fn of(kind: u32) -> Option<Self> {
+        Some(match kind {
+            // Images, and atomic counters.
+            0x904C..=0x906C | 0x92DB => return None,
             0x1406 => Self::Floats(GL_UNIFORM1FV, 1),
             0x8B50 => Self::Floats(GL_UNIFORM2FV, 2),
             0x8B51 => Self::Floats(GL_UNIFORM3FV, 3),
@@ -57,7 +60,7 @@ impl Sort {
             0x8B6A => Self::Matrix(GL_UNIFORM_MATRIX4X3FV, 12),
             // Whole numbers, truth values and samplers of every sort.
             _ => Self::Integers(GL_UNIFORM1IV, 1),
-        }
+        })
     }
 }
 
@@ -89,7 +92,9 @@ pub fn describe(emitter: &mut Emitter, context: &Context, program: u32, asked: &
         emitter.command(GL_USE_PROGRAM).arg(program).done();
     }
     for (location, kind) in told.iter().filter(|(_, kind)| **kind != 0) {
-        describe_value(emitter, program, *location, Sort::of(*kind));
+        if let Some(sort) = Sort::of(*kind) {
+            describe_value(emitter, program, *location, sort);
+        }
     }
     if context.version.0 >= 3 {
         describe_blocks(emitter, program);
