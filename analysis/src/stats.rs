@@ -14,6 +14,9 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Stats {
     pub commands: u64,
+    /// Commands that nobody called, which make what there was when the capture began; in no other
+    /// count.
+    pub setup_commands: u64,
     pub draws: u64,
     pub dispatches: u64,
     /// Commands that only changed state, and of these, those that left it as it was.
@@ -113,6 +116,11 @@ enum Purpose {
 
 impl Counter {
     pub fn count(&mut self, command: &Command<'_>) {
+        if command.is_setup {
+            self.stats.setup_commands += 1;
+            self.follow(command);
+            return;
+        }
         let purpose = Purpose::of(command.name());
         let (read, written) = observed_bytes(command);
         let is_draw = u64::from(purpose == Purpose::Draw);

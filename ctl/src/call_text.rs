@@ -55,6 +55,9 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
     if let Some(driver_ns) = command.driver_ns {
         write!(out, "  took {:?}", Duration::from_nanos(driver_ns))?;
     }
+    if command.is_setup {
+        write!(out, "  (set-up)")?;
+    }
     writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
 }
 

@@ -353,7 +353,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         words.thread = claim(connection)?;
     }
     // SAFETY: as above, and not null any more.
-    let thread = unsafe { &mut *words.thread };
+    let mut thread = unsafe { &mut *words.thread };
     thread.set_ready(0);
     if !thread.is_current(connection) {
         let epoch = EPOCH.load(Relaxed);
@@ -365,8 +365,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         introduce(thread);
         introduce_context(thread, words);
         thread.set_gate(words);
-        // SAFETY: thread states stay mapped; this thread alone uses its own.
-        snapshot::describe(unsafe { &mut *words.thread }, epoch);
+        thread = snapshot::describe(thread, epoch);
     }
     if thread.idle == EGL_ONLY && (ids::GL_FIRST..META_FIRST).contains(&id) {
         thread.set_ready(thread.idle);

@@ -124,7 +124,7 @@ fn running_program_is_captured_again_and_again() {
         run(session.ctl(["start", "--frames", "5", "-o"]).arg(&trace.path)).ok();
         trace.is_whole("frames");
         let info = trace.info();
-        assert_eq!((&info["frames"], &info["snapshot"]), (&5.into(), &false.into()), "{info:#}");
+        assert_eq!((&info["frames"], &info["snapshot"]), (&5.into(), &true.into()), "{info:#}");
         session.app_in_mode("idle");
     }
     drop(running);

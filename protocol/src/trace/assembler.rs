@@ -14,7 +14,7 @@ use super::meta::{InFlight, Meta, ObservedFrame};
 use super::record::{Located, RecordError, locate};
 use super::tracker::{Place, TrackError, Tracker};
 use crate::atom::frame_kind::{BLOB, HASH};
-use crate::atom::{EFFECT, LEAVE, LEAVES, META_FIRST};
+use crate::atom::{EFFECT, LEAVE, LEAVES, META_FIRST, SETUP};
 
 /// How much an [`Assembler`] holds of commands that are not complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +119,7 @@ struct Held {
     in_flight: bool,
     /// Was set aside; only its place in the queue is left.
     vacant: bool,
+    is_setup: bool,
     enter: Span,
     leave: Span,
     frame_seen: Option<Box<ObservedFrame>>,
@@ -253,6 +254,7 @@ impl Assembler {
             leave_stamp: held.leave_stamp,
             driver_ns: held.driver_ns,
             in_flight: held.in_flight,
+            is_setup: held.is_setup,
             id: held.id,
             function: description.function(held.id),
             description,
@@ -323,6 +325,7 @@ impl Assembler {
             thread: place.thread,
             id: record.header.id(),
             ready: true,
+            is_setup: record.header.flags() & SETUP != 0,
             enter: Span::of(record),
             ..Held::default()
         };

@@ -36,6 +36,8 @@ pub struct Command<'a> {
     pub driver_ns: Option<u64>,
     /// It had not returned when the stream ended.
     pub in_flight: bool,
+    /// Nobody called it: it makes what there was when the capture began.
+    pub is_setup: bool,
     /// Function id.
     pub id: u16,
     /// `None` for an id that the header does not describe.

@@ -56,6 +56,9 @@ impl Serialize for Command<'_> {
         if let Some(driver_ns) = self.driver_ns {
             map.serialize_entry("driver_ns", &driver_ns)?;
         }
+        if self.is_setup {
+            map.serialize_entry("setup", &true)?;
+        }
         if self.in_flight {
             map.serialize_entry("in_flight", &true)?;
         }

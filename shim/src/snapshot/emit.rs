@@ -19,6 +19,8 @@ const MISSING_BYTES: usize = 4096;
 /// A thread that is inside the shim, and writes records of its own accord.
 pub struct Emitter {
     thread: &'static mut Thread,
+    /// The capture is timed, which these commands are not.
+    is_timed: bool,
     /// What has to be left out, a line each.
     missing: String,
 }
@@ -36,7 +38,9 @@ pub struct Command<'e> {
 impl Emitter {
     /// The thread must be inside the shim.
     pub fn new(thread: &'static mut Thread) -> Self {
-        Self { thread, missing: String::new() }
+        let is_timed = thread.producer.is_on_hold();
+        thread.producer.resume();
+        Self { thread, is_timed, missing: String::new() }
     }
 
     /// Says that all has been written, and what is missing; the thread is still inside.
@@ -45,6 +49,9 @@ impl Emitter {
         payload.extend([0; 4]);
         payload.extend_from_slice(self.missing.as_bytes());
         write_meta(self.thread, SNAPSHOT, &payload);
+        if self.is_timed {
+            self.thread.producer.hold();
+        }
         self.thread
     }
 
