@@ -52,8 +52,9 @@ impl Call {
     ///
     /// # Safety
     /// In the thread itself; no other call of it is on its way.
-    pub unsafe fn inside(thread: &'static mut Thread, id: u16) -> Call {
-        Call { thread, id }
+    pub unsafe fn inside(thread: *mut Thread, id: u16) -> Call {
+        // SAFETY: the thread's own state, which stays mapped, and which no other call uses.
+        Call { thread: unsafe { &mut *thread }, id }
     }
 
     /// The same behind its enter record.

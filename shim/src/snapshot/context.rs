@@ -101,14 +101,9 @@ const INDEXED: [Indexed; 3] = [
 impl Indexed {
     fn describe(&self, emitter: &mut Emitter) {
         for index in 0..gl::integer(self.count).clamp(0, 128) as u32 {
-            let mut name = 0;
-            let (mut start, mut size) = (0_i64, 0_i64);
-            // SAFETY: the names have one number.
-            unsafe {
-                gl::get_integers_at(self.binding, index, &raw mut name);
-                gl::get_integers_64_at(self.start, index, &raw mut start);
-                gl::get_integers_64_at(self.size, index, &raw mut size);
-            }
+            let name = gl::integer_at(self.binding, index);
+            let [start, size] =
+                [self.start, self.size].map(|what| gl::wide_integer_at(what, index));
             if name == 0 {
                 continue;
             }
@@ -230,9 +225,7 @@ fn describe_samples(emitter: &mut Emitter, version: (u8, u8)) {
     const GL_SAMPLE_MASK_VALUE: u32 = 0x8E52;
     const GL_MIN_SAMPLE_SHADING_VALUE: u32 = 0x8C37;
     const GL_PATCH_VERTICES: u32 = 0x8E72;
-    let mut mask = 0;
-    // SAFETY: the name has one number.
-    unsafe { gl::get_integers_at(GL_SAMPLE_MASK_VALUE, 0, &raw mut mask) };
+    let mask = gl::integer_at(GL_SAMPLE_MASK_VALUE, 0);
     emitter.command(GL_SAMPLE_MASKI).arg(0_u32).arg(mask).done();
     if version >= (3, 2) {
         let [share] = gl::floats::<1>(GL_MIN_SAMPLE_SHADING_VALUE);
@@ -247,12 +240,8 @@ fn describe_images(emitter: &mut Emitter) {
     // Name, level, whether all layers, layer, access, format.
     const OF_IMAGES: [u32; 6] = [0x8F3A, 0x8F3B, 0x8F3C, 0x8F3D, 0x8F3E, 0x906E];
     for unit in 0..gl::integer(GL_MAX_IMAGE_UNITS).clamp(0, 64) as u32 {
-        let [name, level, layered, layer, access, format] = OF_IMAGES.map(|what| {
-            let mut value = 0;
-            // SAFETY: the name has one number.
-            unsafe { gl::get_integers_at(what, unit, &raw mut value) };
-            value
-        });
+        let [name, level, layered, layer, access, format] =
+            OF_IMAGES.map(|what| gl::integer_at(what, unit));
         if name != 0 {
             let command = emitter.command(GL_BIND_IMAGE_TEXTURE).arg(unit).arg(name).arg(level);
             let command = command.arg(u8::from(layered != 0)).arg(layer);

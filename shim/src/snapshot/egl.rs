@@ -1,5 +1,7 @@
 //! Displays, configurations, contexts and surfaces, and what is current on a thread.
 
+use core::ptr;
+
 use gapii_state::{Process, SurfaceKind, Thread};
 
 use super::emit::Emitter;
@@ -210,7 +212,7 @@ impl Surface {
                     .arg(self.display)
                     .arg(self.handle)
                     .arg(name)
-                    .arg(&raw const value)
+                    .arg(ptr::from_ref(&value))
                     .returns(1_u32, [observe::array(&raw const value, 1, 4)]);
             }
         }
@@ -228,7 +230,7 @@ fn describe_config(emitter: &mut Emitter, display: u64, config: u64) {
                 .arg(display)
                 .arg(config)
                 .arg(name)
-                .arg(&raw const value)
+                .arg(ptr::from_ref(&value))
                 .returns(1_u32, [observe::array(&raw const value, 1, 4)]);
         }
     }

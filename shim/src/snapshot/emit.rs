@@ -76,8 +76,10 @@ impl Command<'_> {
         let at = self.fixed_bytes.next_multiple_of(size.max(1));
         debug_assert!(at + size <= size_of_val(&self.fixed), "more arguments than are needed here");
         if at + size <= size_of_val(&self.fixed) {
-            // SAFETY: inside the words, and a scalar has no padding.
-            unsafe { self.fixed.as_mut_ptr().byte_add(at).cast::<T>().write_unaligned(value) };
+            // SAFETY: inside the words.
+            let place = unsafe { self.fixed.as_mut_ptr().byte_add(at) };
+            // SAFETY: as above; a scalar has no padding.
+            unsafe { place.cast::<T>().write_unaligned(value) };
             self.fixed_bytes = at + size;
         }
         self
@@ -115,18 +117,18 @@ impl Command<'_> {
             return;
         }
         // SAFETY: the command has given the thread back, which is the emitter's for ever.
-        let call = unsafe { Call::inside(&mut *thread, id) };
+        let call = unsafe { Call::inside(thread, id) };
         // SAFETY: in the thread itself.
         unsafe { call.in_flight().leave(id, SETUP | EFFECT, result, &mut writes) };
         // SAFETY: as above.
-        unsafe { (*thread).set_ready(0) };
+        unsafe { &*thread }.set_ready(0);
     }
 
     /// False: there was no room.
     fn enter(self, flags: u16) -> bool {
         let thread: *mut Thread = self.thread;
         // SAFETY: the emitter's, and nobody else uses it meanwhile.
-        let call = unsafe { Call::inside(&mut *thread, self.id) };
+        let call = unsafe { Call::inside(thread, self.id) };
         let fixed_bytes = self.fixed_bytes as u32;
         let written = match self.reads {
             [None, _] => write(call, flags, fixed_bytes, &self.fixed, &mut []),
@@ -134,7 +136,7 @@ impl Command<'_> {
             [Some(one), Some(two)] => write(call, flags, fixed_bytes, &self.fixed, &mut [one, two]),
         };
         // SAFETY: as above; the thread stays inside.
-        unsafe { (*thread).set_ready(0) };
+        unsafe { &*thread }.set_ready(0);
         written
     }
 }
@@ -156,6 +158,8 @@ fn write<const N: usize>(
         unsafe { entering.put(at * 8, *word) };
     }
     // SAFETY: the fixed part is whole.
-    unsafe { entering.publish_observing(fixed_bytes, reads).finish() };
+    let call = unsafe { entering.publish_observing(fixed_bytes, reads) };
+    // SAFETY: nothing follows.
+    unsafe { call.finish() };
     true
 }

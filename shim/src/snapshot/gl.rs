@@ -161,6 +161,22 @@ pub fn booleans<const N: usize>(name: u32) -> [u8; N] {
     values
 }
 
+/// A number that a binding point of that number has.
+pub fn integer_at(name: u32, index: u32) -> i32 {
+    let mut value = 0;
+    // SAFETY: the name has one number.
+    unsafe { get_integers_at(name, index, &raw mut value) };
+    value
+}
+
+/// As [`integer_at`].
+pub fn wide_integer_at(name: u32, index: u32) -> i64 {
+    let mut value = 0;
+    // SAFETY: the name has one number.
+    unsafe { get_integers_64_at(name, index, &raw mut value) };
+    value
+}
+
 /// A text that a driver has put into a buffer.
 pub fn text(buffer: &[u8]) -> Option<&CStr> {
     CStr::from_bytes_until_nul(buffer).ok()

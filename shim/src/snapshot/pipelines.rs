@@ -106,14 +106,9 @@ fn describe_feedbacks(emitter: &mut Emitter, context: &Context) {
 fn describe_buffers(emitter: &mut Emitter) {
     let count = gl::integer(GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS).clamp(0, 16) as u32;
     for index in 0..count {
-        let mut name = 0;
-        let (mut start, mut size) = (0_i64, 0_i64);
-        // SAFETY: the names have one number.
-        unsafe {
-            gl::get_integers_at(GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, index, &raw mut name);
-            gl::get_integers_64_at(GL_TRANSFORM_FEEDBACK_BUFFER_START, index, &raw mut start);
-            gl::get_integers_64_at(GL_TRANSFORM_FEEDBACK_BUFFER_SIZE, index, &raw mut size);
-        }
+        let name = gl::integer_at(GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, index);
+        let [start, size] = [GL_TRANSFORM_FEEDBACK_BUFFER_START, GL_TRANSFORM_FEEDBACK_BUFFER_SIZE]
+            .map(|what| gl::wide_integer_at(what, index));
         if name == 0 {
             continue;
         }

@@ -121,18 +121,18 @@ fn describe_value(emitter: &mut Emitter, program: u32, location: i32, sort: Sort
     let mut floats = [0.0_f32; 16];
     let mut integers = [0_i32; 4];
     let mut unsigned = [0_u32; 4];
-    // SAFETY: no type has more numbers.
-    unsafe {
-        match sort {
-            Sort::Floats(..) | Sort::Matrix(..) => {
-                gl::get_uniform_floats(program, location, floats.as_mut_ptr());
-            }
-            Sort::Integers(..) => {
-                gl::get_uniform_integers(program, location, integers.as_mut_ptr());
-            }
-            Sort::Unsigned(..) => {
-                gl::get_uniform_unsigned(program, location, unsigned.as_mut_ptr());
-            }
+    match sort {
+        Sort::Floats(..) | Sort::Matrix(..) => {
+            // SAFETY: no type has more numbers.
+            unsafe { gl::get_uniform_floats(program, location, floats.as_mut_ptr()) };
+        }
+        Sort::Integers(..) => {
+            // SAFETY: as above.
+            unsafe { gl::get_uniform_integers(program, location, integers.as_mut_ptr()) };
+        }
+        Sort::Unsigned(..) => {
+            // SAFETY: as above.
+            unsafe { gl::get_uniform_unsigned(program, location, unsigned.as_mut_ptr()) };
         }
     }
     let (id, at, count) = match sort {
