@@ -9,6 +9,7 @@ mod cli;
 mod commands;
 mod connection;
 mod failure;
+mod file_at;
 mod finished_file;
 mod frame_differences;
 mod installation;

@@ -11,6 +11,7 @@ use gapii_protocol::trace::reader::OpenError;
 use gapii_protocol::trace::{Info, Tail, TraceReader};
 
 use crate::failure::Failure;
+use crate::file_at::FileAt;
 use crate::text::counted;
 
 pub type Reader = TraceReader<File>;
@@ -25,10 +26,15 @@ pub fn open(path: &Path) -> Result<Reader, Failure> {
     if metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
         return Err(Failure::no(format!("{} is empty: not a trace", path.display())));
     }
-    TraceReader::open(file).map_err(|error| match error {
+    let again = FileAt::of(&file).ok();
+    let mut reader = TraceReader::open(file).map_err(|error| match error {
         OpenError::Io(error) => unreadable(path, &error),
         error => Failure::no(format!("{}: {error}", path.display())),
-    })
+    })?;
+    if let Some(again) = again {
+        reader.decode_ahead(Box::new(move || Some(Box::new(again.again().ok()?))));
+    }
+    Ok(reader)
 }
 
 /// That the trace has one of these frames, and this command, before it is played up to there.

@@ -9,6 +9,7 @@
 //!
 //! Opens no file and decides when nothing is written. docs/trace-format.md is the specification.
 
+mod ahead;
 pub mod assembler;
 pub mod blobs;
 pub mod block;
@@ -30,6 +31,7 @@ pub mod tracker;
 pub mod value;
 pub mod verify;
 
+pub use ahead::Input;
 pub use blobs::BlobName;
 pub use block::{BlockDecoder, BlockEncoder, encode_block};
 pub use command::{Bytes, Command};

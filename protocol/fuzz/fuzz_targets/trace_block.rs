@@ -3,7 +3,7 @@
 #![no_main]
 
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use gapii_protocol::trace::assembler::{Advance, Assembler, Limits};
 use gapii_protocol::trace::blobs::NoBlobs;
@@ -28,10 +28,7 @@ fuzz_target!(|raw: &[u8]| {
     let mut census = Census::default();
     for _ in 0..2 {
         census.block(raw, description());
-        let filled: Result<(), ()> = assembler.refill(|buffer| {
-            buffer.extend_from_slice(raw);
-            Ok(())
-        });
+        let filled: Result<(), ()> = assembler.refill(|| Ok(Arc::new(raw.to_vec())));
         filled.expect("memory does not fail");
         drain(&mut assembler);
     }

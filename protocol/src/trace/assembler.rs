@@ -6,6 +6,7 @@
 //! has no command open. Reads no file: blocks are given to it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use super::blobs::BlobSource;
 use super::command::{Blobs, Command};
@@ -68,7 +69,7 @@ pub enum Advance {
 pub struct Assembler {
     limits: Limits,
     tracker: Tracker,
-    raw: Vec<u8>,
+    raw: Arc<Vec<u8>>,
     at: usize,
     /// By thread.
     lanes: Vec<Open>,
@@ -141,7 +142,7 @@ impl Assembler {
         Self {
             limits,
             tracker: Tracker::default(),
-            raw: Vec::new(),
+            raw: Arc::default(),
             at: 0,
             lanes: Vec::new(),
             queue: VecDeque::new(),
@@ -164,15 +165,13 @@ impl Assembler {
     }
 
     /// Gives it the next block: `fill` replaces the content of the buffer.
-    pub fn refill<E>(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+    pub fn refill<E>(&mut self, fill: impl FnOnce() -> Result<Arc<Vec<u8>>, E>) -> Result<(), E> {
         self.own_held();
         self.current = Held::default();
         self.at = 0;
-        self.raw.clear();
-        let filled = fill(&mut self.raw);
-        if filled.is_err() {
-            self.raw.clear();
-        }
+        // Let go of before there is another.
+        self.raw = Arc::default();
+        let filled = fill().map(|raw| self.raw = raw);
         self.tracker.begin_block();
         filled
     }

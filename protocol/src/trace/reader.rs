@@ -10,6 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
+use super::ahead::{Ahead, Input};
 use super::assembler::{Advance, Anomalies, Assembler, Limits};
 use super::blobs::{BlobEntry, BlobName, BlobSource, NamePrefix};
 use super::block::{BLOCK_BYTES_MAX, BlockDecoder, DecodeError};
@@ -42,14 +43,19 @@ pub(super) struct BlockFile<R> {
     blocks: Arc<[BlockLocation]>,
     decoder: BlockDecoder,
     compressed: Vec<u8>,
-    /// Whether `recent` is kept: from when a blob was asked for.
-    keeps_recent: bool,
     /// The blocks read last: commands refer to blobs that have just gone by.
-    recent: VecDeque<(usize, Vec<u8>)>,
+    recent: VecDeque<(usize, Arc<Vec<u8>>)>,
+    recent_bytes: usize,
+    /// Opens the file again, for a thread that decodes ahead.
+    reopen: Option<Reopen>,
+    ahead: Option<Ahead>,
 }
 
-/// Blocks that are kept decompressed.
-const RECENT_BLOCKS: usize = 4;
+/// Opens a trace's file again, with a position of its own; `None`: that can't be done.
+pub type Reopen = Box<dyn Fn() -> Option<Box<dyn Input>> + Send>;
+
+/// Bytes of blocks that are kept decompressed.
+const RECENT_BYTES_MAX: usize = 4 << 20;
 
 /// Where a block is in its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,8 +120,10 @@ impl<R: Read + Seek> TraceReader<R> {
             blocks: Arc::clone(&blocks),
             decoder: BlockDecoder::new(BLOCK_BYTES_MAX),
             compressed: Vec::new(),
-            keeps_recent: false,
             recent: VecDeque::new(),
+            recent_bytes: 0,
+            reopen: None,
+            ahead: None,
         };
         let mut index = layout.index;
         let blobs = index.as_mut().and_then(|index| index.blobs.take());
@@ -129,6 +137,12 @@ impl<R: Read + Seek> TraceReader<R> {
             tail: layout.tail,
             store: Store::of_index(blobs),
         })
+    }
+
+    /// Has a thread decode the blocks ahead wherever commands are read in order. `reopen` is called
+    /// once for each time that they are.
+    pub fn decode_ahead(&mut self, reopen: Reopen) {
+        self.file.get_mut().reopen = Some(reopen);
     }
 
     pub fn header(&self) -> &TraceHeader {
@@ -162,7 +176,10 @@ impl<R: Read + Seek> TraceReader<R> {
 
     /// Replaces `raw` with the records of a block, checksum verified.
     pub fn read_block(&mut self, index: usize, raw: &mut Vec<u8>) -> Result<(), BlockError> {
-        self.file.get_mut().read_block(index, raw)
+        let block = self.file.get_mut().block(index)?;
+        raw.clear();
+        raw.extend_from_slice(&block);
+        Ok(())
     }
 
     /// The bytes of a blob.
@@ -204,6 +221,7 @@ impl<R: Read + Seek> TraceReader<R> {
             reader: self,
             assembler,
             next_block: 0,
+            blocks_read: 0,
             enough_at: usize::MAX,
             damaged: false,
             frames: None,
@@ -242,40 +260,47 @@ impl<R: Read + Seek> BlockFile<R> {
         &self.blocks
     }
 
-    pub(super) fn read_block(&mut self, index: usize, raw: &mut Vec<u8>) -> Result<(), BlockError> {
-        raw.clear();
+    /// The records of a block, checksum verified.
+    pub(super) fn block(&mut self, index: usize) -> Result<Arc<Vec<u8>>, BlockError> {
         let Some(block) = self.blocks.get(index).copied() else {
             return Err(BlockError::NoSuchBlock { index, count: self.blocks.len() });
         };
         if let Some((_, kept)) = self.recent.iter().find(|(kept, _)| *kept == index) {
-            raw.extend_from_slice(kept);
-            return Ok(());
+            return Ok(Arc::clone(kept));
         }
+        let ready = self.ahead.as_mut().and_then(|ahead| ahead.take(index));
+        let raw = match ready {
+            Some(raw) => raw,
+            None => Arc::new(self.decode(index, block)?),
+        };
+        self.keep(index, &raw);
+        Ok(raw)
+    }
+
+    fn decode(&mut self, index: usize, block: BlockLocation) -> Result<Vec<u8>, BlockError> {
         self.input.seek(SeekFrom::Start(block.offset))?;
         self.compressed.resize(block.compressed_len as usize, 0);
         self.input.read_exact(&mut self.compressed)?;
-        let decoded = self.decoder.decode_into(&self.compressed, raw);
+        let mut raw = Vec::new();
+        let decoded = self.decoder.decode_into(&self.compressed, &mut raw);
         decoded.map_err(|why| BlockError::Damaged { index, at: block.offset, why })?;
-        if self.keeps_recent {
-            self.keep(index, raw);
+        Ok(raw)
+    }
+
+    /// From block `first` on a thread decodes ahead, if the file can be opened again.
+    fn begin_ahead(&mut self, first: usize) {
+        let input = self.reopen.as_ref().and_then(|reopen| reopen());
+        self.ahead = input.and_then(|input| Ahead::begin(input, Arc::clone(&self.blocks), first));
+    }
+
+    fn keep(&mut self, index: usize, raw: &Arc<Vec<u8>>) {
+        self.recent_bytes += raw.len();
+        self.recent.push_back((index, Arc::clone(raw)));
+        while self.recent_bytes > RECENT_BYTES_MAX
+            && let Some((_, oldest)) = self.recent.pop_front()
+        {
+            self.recent_bytes -= oldest.len();
         }
-        Ok(())
-    }
-
-    /// From here on blocks that were read are kept for a while.
-    pub(super) fn keep_recent(&mut self) {
-        self.keeps_recent = true;
-    }
-
-    fn keep(&mut self, index: usize, raw: &[u8]) {
-        let oldest = match self.recent.len() < RECENT_BLOCKS {
-            true => None,
-            false => self.recent.pop_front(),
-        };
-        let mut kept = oldest.map_or_else(Vec::new, |(_, kept)| kept);
-        kept.clear();
-        kept.extend_from_slice(raw);
-        self.recent.push_back((index, kept));
     }
 }
 
@@ -284,6 +309,7 @@ pub struct Commands<'r, R> {
     reader: &'r mut TraceReader<R>,
     assembler: Assembler,
     next_block: usize,
+    blocks_read: usize,
     /// Index of the first block that is read only for the rest of commands begun before it.
     enough_at: usize,
     /// The block read last is not as written; none after it is read.
@@ -353,7 +379,13 @@ impl<R: Read + Seek> Commands<'_, R> {
             return Ok(());
         }
         self.next_block += 1;
-        match self.assembler.refill(|raw| self.reader.read_block(index, raw)) {
+        let file = self.reader.file.get_mut();
+        // Not worth it for one block.
+        if self.blocks_read == 1 {
+            file.begin_ahead(index);
+        }
+        self.blocks_read += 1;
+        match self.assembler.refill(|| file.block(index)) {
             Ok(()) => Ok(()),
             Err(BlockError::Io(error)) => Err(error),
             Err(error) => {

@@ -43,7 +43,7 @@ pub(super) struct Store {
     /// All of the file was read for them, so that there are no others.
     is_complete: bool,
     block: Option<usize>,
-    raw: Vec<u8>,
+    raw: Arc<Vec<u8>>,
     cache: Cache,
 }
 
@@ -71,7 +71,6 @@ impl Store {
         if let Some(bytes) = self.cache.get(name) {
             return (bytes.len() as u64 == size).then_some(bytes);
         }
-        file.keep_recent();
         let bytes = Arc::new(self.bytes(file, name, Some(size)).ok()?);
         self.cache.put(name, &bytes);
         Some(bytes)
@@ -207,8 +206,10 @@ impl Store {
             return Ok(true);
         }
         self.block = None;
-        match file.read_block(block, &mut self.raw) {
-            Ok(()) => {
+        self.raw = Arc::default();
+        match file.block(block) {
+            Ok(raw) => {
+                self.raw = raw;
                 self.block = Some(block);
                 Ok(true)
             }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -105,12 +106,10 @@ pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verific
                 continue;
             }
         }
-        census.block(&raw, &reader.header().description);
+        let block = Arc::new(std::mem::take(&mut raw));
+        census.block(&block, &reader.header().description);
         verifier.problems(census.problems.drain(..));
-        let filled: Result<(), ()> = assembler.refill(|buffer| {
-            std::mem::swap(buffer, &mut raw);
-            Ok(())
-        });
+        let filled: Result<(), ()> = assembler.refill(|| Ok(block));
         debug_assert!(filled.is_ok());
         verifier.commands(&mut assembler, reader, index as u64);
     }
