@@ -14,6 +14,7 @@ use gapii_ringbuf::{Mode, Overflow};
 use crate::call::Call;
 use crate::connection::Connection;
 use crate::process;
+use crate::snapshot;
 use crate::table::{self, Hooks};
 
 /// [`EPOCH`] while nothing is recorded. No thread is ever ready for it.
@@ -178,6 +179,7 @@ pub fn forget() {
     CAPTURE.armed.store(false, Relaxed);
     CAPTURE.generation.store(0, Relaxed);
     CAPTURE.switching.store(false, Relaxed);
+    snapshot::forget();
     table::switch(Hooks::Monitoring);
 }
 

@@ -23,10 +23,11 @@ mod textures;
 mod uniforms;
 mod vertex_arrays;
 
-use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use core::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::{Duration, Instant};
 
+use crossbeam_utils::Backoff;
 use gapii_state::{Context, Thread as State};
 
 use crate::capture;
@@ -37,8 +38,13 @@ use emit::Emitter;
 /// The capture whose stream has the process' displays, contexts and surfaces.
 static PROCESS_IN: AtomicU64 = AtomicU64::new(0);
 
-/// Who describes something that threads share. Others wait, so that what they do comes after it.
-static DESCRIBING: Mutex<()> = Mutex::new(());
+/// Set while a thread describes something that threads share. Others wait, so that what they do comes
+/// after it. No mutex: a forked child must be able to begin anew.
+static DESCRIBING: AtomicBool = AtomicBool::new(false);
+/// What a thread leaves out that has waited in vain.
+const TOO_LONG: &str = "what a thread had: another one took too long to say what they share";
+/// How often a thread looks that waits for longer.
+const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
 /// Writes what the thread's first command of the capture finds, unless it is in the stream already.
 /// The thread is inside the shim.
@@ -49,14 +55,17 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
     // SAFETY: the thread is inside the shim, and nothing else looks at its state now.
     let Some(state) = (unsafe { tracking::state() }) else { return thread };
     let mut emitter = Emitter::new(thread);
-    let one_at_a_time = lock();
-    if PROCESS_IN.load(Acquire) != epoch {
-        egl::describe(&mut emitter, &state.process);
-        PROCESS_IN.store(epoch, Release);
+    match OneAtATime::wait() {
+        Some(_alone) => {
+            if PROCESS_IN.load(Acquire) != epoch {
+                egl::describe(&mut emitter, &state.process);
+                PROCESS_IN.store(epoch, Release);
+            }
+            egl::describe_thread(&mut emitter, state);
+            describe_context(&mut emitter, state, epoch);
+        }
+        None => emitter.leave_out(TOO_LONG),
     }
-    egl::describe_thread(&mut emitter, state);
-    describe_context(&mut emitter, state, epoch);
-    drop(one_at_a_time);
     emitter.finish()
 }
 
@@ -71,9 +80,10 @@ pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut
         return thread;
     }
     let mut emitter = Emitter::new(thread);
-    let one_at_a_time = lock();
-    describe_context(&mut emitter, state, epoch);
-    drop(one_at_a_time);
+    match OneAtATime::wait() {
+        Some(_alone) => describe_context(&mut emitter, state, epoch),
+        None => emitter.leave_out(TOO_LONG),
+    }
     emitter.finish()
 }
 
@@ -119,6 +129,34 @@ fn describe_own(emitter: &mut Emitter, context: &Context, surface_size: Option<(
     context::describe(emitter, context);
 }
 
-fn lock() -> MutexGuard<'static, ()> {
-    DESCRIBING.lock().unwrap_or_else(PoisonError::into_inner)
+/// In a forked child: whoever was at it is not here.
+pub fn forget() {
+    DESCRIBING.store(false, Relaxed);
+    PROCESS_IN.store(0, Relaxed);
+}
+
+/// While it lives, the others wait.
+struct OneAtATime;
+
+impl OneAtATime {
+    /// `None`: the thread that is at it takes longer than a full ring may.
+    fn wait() -> Option<Self> {
+        let (backoff, began) = (Backoff::new(), Instant::now());
+        while DESCRIBING.swap(true, Acquire) {
+            if began.elapsed() >= capture::stall_limit() {
+                return None;
+            }
+            match backoff.is_completed() {
+                true => std::thread::sleep(LOOK_AGAIN),
+                false => backoff.snooze(),
+            }
+        }
+        Some(Self)
+    }
+}
+
+impl Drop for OneAtATime {
+    fn drop(&mut self) {
+        DESCRIBING.store(false, Release);
+    }
 }
