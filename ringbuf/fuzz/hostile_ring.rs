@@ -74,7 +74,7 @@ impl Seen {
             let header = Header(u64::from_le_bytes(*word));
             let len = header.len_untrusted() as usize;
             assert!(len >= header.payload_offset() && len as u64 <= RING / 4);
-            assert!(header.id() < 0xFF10 && header.flags() < 64);
+            assert!(header.id() < 0xFF10 && header.flags() < 128);
             if header.is_stamped() {
                 let stamp = bytes[8..].first_chunk().expect("a stamped record has a stamp");
                 self.stamp_is(u64::from_le_bytes(*stamp));
