@@ -5,7 +5,6 @@ use gapii_state::Context;
 use super::emit::Emitter;
 use super::gl;
 use crate::generated::ids::*;
-use crate::observe;
 
 const GL_ARRAY_BUFFER: u32 = 0x8892;
 const GL_BUFFER_USAGE: u32 = 0x8765;
@@ -43,12 +42,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         })
         .collect();
     for buffer in &known {
-        let names = [buffer.name];
-        emitter
-            .command(GL_GEN_BUFFERS)
-            .arg(1_i32)
-            .arg(names.as_ptr())
-            .returns((), [observe::array(names.as_ptr(), 1, 4)]);
+        emitter.make(GL_GEN_BUFFERS, buffer.name);
         if gl::is_buffer(buffer.name) != 0 {
             describe_contents(emitter, context, buffer);
         }

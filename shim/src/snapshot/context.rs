@@ -60,14 +60,14 @@ const BUFFER_TARGETS: [(u32, u32, (u8, u8)); 6] = [
 ];
 
 /// Buffers that are bound by number.
-struct Indexed {
-    target: u32,
-    binding: u32,
-    start: u32,
-    size: u32,
+pub struct Indexed {
+    pub target: u32,
+    pub binding: u32,
+    pub start: u32,
+    pub size: u32,
     /// How many numbers there are.
-    count: u32,
-    since: (u8, u8),
+    pub count: u32,
+    pub since: (u8, u8),
 }
 
 const INDEXED: [Indexed; 3] = [
@@ -99,7 +99,8 @@ const INDEXED: [Indexed; 3] = [
 ];
 
 impl Indexed {
-    fn describe(&self, emitter: &mut Emitter) {
+    /// What is bound by number.
+    pub fn describe_points(&self, emitter: &mut Emitter) {
         for index in 0..gl::integer(self.count).clamp(0, 128) as u32 {
             let name = gl::integer_at(self.binding, index);
             let [start, size] =
@@ -111,6 +112,10 @@ impl Indexed {
             let command = emitter.command(id).arg(self.target).arg(index).arg(name);
             if size > 0 { command.arg(start).arg(size).done() } else { command.done() }
         }
+    }
+
+    /// What is bound without one.
+    pub fn describe_general(&self, emitter: &mut Emitter) {
         emitter.command(GL_BIND_BUFFER).arg(self.target).arg(gl::integer(self.binding)).done();
     }
 }
@@ -257,7 +262,8 @@ fn describe_buffers(emitter: &mut Emitter, context: &Context) {
         return;
     }
     for indexed in INDEXED.iter().filter(|indexed| indexed.since <= context.version) {
-        indexed.describe(emitter);
+        indexed.describe_points(emitter);
+        indexed.describe_general(emitter);
     }
     let targets = BUFFER_TARGETS.iter().filter(|(_, _, since)| *since <= context.version);
     for (target, binding, _) in targets {

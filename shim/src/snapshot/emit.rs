@@ -6,7 +6,7 @@
 use gapii_protocol::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT};
 
 use crate::call::Call;
-use crate::observe::Observation;
+use crate::observe::{self, Observation};
 use crate::scalar::Scalar;
 use crate::thread::{Thread, write_meta};
 
@@ -61,6 +61,12 @@ impl Emitter {
             self.missing.push_str(what);
             self.missing.push('\n');
         }
+    }
+
+    /// A command of the `glGen` kind, that gives out this name.
+    pub fn make(&mut self, id: u16, name: u32) {
+        let name = &raw const name;
+        self.command(id).arg(1_i32).arg(name).returns((), [observe::array(name, 1, 4)]);
     }
 
     pub fn command(&mut self, id: u16) -> Command<'_> {

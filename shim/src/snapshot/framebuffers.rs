@@ -5,7 +5,6 @@ use gapii_state::Context;
 use super::emit::Emitter;
 use super::gl;
 use crate::generated::ids::*;
-use crate::observe;
 
 const GL_FRAMEBUFFER: u32 = 0x8D40;
 const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
@@ -34,17 +33,13 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     let is_es3 = context.version.0 >= 3;
     let bound = Bound::ask(is_es3);
     for (object, _) in context.framebuffers.named() {
-        let names = [object.name() as u32];
-        emitter
-            .command(GL_GEN_FRAMEBUFFERS)
-            .arg(1_i32)
-            .arg(names.as_ptr())
-            .returns((), [observe::array(names.as_ptr(), 1, 4)]);
-        if gl::is_framebuffer(names[0]) == 0 {
+        let name = object.name() as u32;
+        emitter.make(GL_GEN_FRAMEBUFFERS, name);
+        if gl::is_framebuffer(name) == 0 {
             continue;
         }
-        gl::bind_framebuffer(GL_FRAMEBUFFER, names[0]);
-        emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_FRAMEBUFFER).arg(names[0]).done();
+        gl::bind_framebuffer(GL_FRAMEBUFFER, name);
+        emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_FRAMEBUFFER).arg(name).done();
         describe_attachments(emitter, context, is_es3);
         if is_es3 {
             describe_buffers(emitter);

@@ -3,10 +3,10 @@
 
 use gapii_state::Context;
 
+use super::context::Indexed;
 use super::emit::Emitter;
 use super::gl;
 use crate::generated::ids::*;
-use crate::observe;
 
 /// A stage of a pipeline: what is asked for its program, and the bit that sets it.
 const STAGES: [(u32, u32); 6] = [
@@ -21,11 +21,15 @@ const GL_ACTIVE_PROGRAM: u32 = 0x8259;
 const GL_TRANSFORM_FEEDBACK: u32 = 0x8E22;
 const GL_TRANSFORM_FEEDBACK_BINDING: u32 = 0x8E25;
 const GL_TRANSFORM_FEEDBACK_ACTIVE: u32 = 0x8E24;
-const GL_TRANSFORM_FEEDBACK_BUFFER: u32 = 0x8C8E;
-const GL_TRANSFORM_FEEDBACK_BUFFER_BINDING: u32 = 0x8C8F;
-const GL_TRANSFORM_FEEDBACK_BUFFER_START: u32 = 0x8C84;
-const GL_TRANSFORM_FEEDBACK_BUFFER_SIZE: u32 = 0x8C85;
-const GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS: u32 = 0x8C8B;
+/// Each transform feedback has its own.
+const FEEDBACK_BUFFERS: Indexed = Indexed {
+    target: 0x8C8E,
+    binding: 0x8C8F,
+    start: 0x8C84,
+    size: 0x8C85,
+    count: 0x8C8B,
+    since: (3, 0),
+};
 
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     if context.version >= (3, 1) {
@@ -34,21 +38,15 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     if context.version >= (3, 0) {
         describe_feedbacks(emitter, context);
         for (object, _) in context.queries.named() {
-            make(emitter, GL_GEN_QUERIES, object.name() as u32);
+            emitter.make(GL_GEN_QUERIES, object.name() as u32);
         }
     }
-}
-
-fn make(emitter: &mut Emitter, id: u16, name: u32) {
-    let names = [name];
-    let made = observe::array(names.as_ptr(), 1, 4);
-    emitter.command(id).arg(1_i32).arg(names.as_ptr()).returns((), [made]);
 }
 
 fn describe_pipelines(emitter: &mut Emitter, context: &Context) {
     for (object, _) in context.pipelines.named() {
         let name = object.name() as u32;
-        make(emitter, GL_GEN_PROGRAM_PIPELINES, name);
+        emitter.make(GL_GEN_PROGRAM_PIPELINES, name);
         if gl::is_program_pipeline(name) == 0 {
             continue;
         }
@@ -84,36 +82,19 @@ fn describe_feedbacks(emitter: &mut Emitter, context: &Context) {
     }
     for (object, _) in context.transform_feedbacks.named() {
         let name = object.name() as u32;
-        make(emitter, GL_GEN_TRANSFORM_FEEDBACKS, name);
+        emitter.make(GL_GEN_TRANSFORM_FEEDBACKS, name);
         if gl::is_transform_feedback(name) == 0 {
             continue;
         }
         gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, name);
         let command = emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK);
         command.arg(name).done();
-        describe_buffers(emitter);
+        FEEDBACK_BUFFERS.describe_points(emitter);
     }
     gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, 0);
     emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK).arg(0_u32).done();
-    describe_buffers(emitter);
+    FEEDBACK_BUFFERS.describe_points(emitter);
     gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, bound);
     emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK).arg(bound).done();
-    let target = GL_TRANSFORM_FEEDBACK_BUFFER;
-    let general = gl::integer(GL_TRANSFORM_FEEDBACK_BUFFER_BINDING);
-    emitter.command(GL_BIND_BUFFER).arg(target).arg(general).done();
-}
-
-fn describe_buffers(emitter: &mut Emitter) {
-    let count = gl::integer(GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS).clamp(0, 16) as u32;
-    for index in 0..count {
-        let name = gl::integer_at(GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, index);
-        let [start, size] = [GL_TRANSFORM_FEEDBACK_BUFFER_START, GL_TRANSFORM_FEEDBACK_BUFFER_SIZE]
-            .map(|what| gl::wide_integer_at(what, index));
-        if name == 0 {
-            continue;
-        }
-        let id = if size > 0 { GL_BIND_BUFFER_RANGE } else { GL_BIND_BUFFER_BASE };
-        let command = emitter.command(id).arg(GL_TRANSFORM_FEEDBACK_BUFFER).arg(index).arg(name);
-        if size > 0 { command.arg(start).arg(size).done() } else { command.done() }
-    }
+    FEEDBACK_BUFFERS.describe_general(emitter);
 }

@@ -37,15 +37,13 @@ pub fn describe(emitter: &mut Emitter, context: &Context, size: Option<(i32, i32
         emitter.leave_out("what was drawn to a surface");
         return;
     };
-    let names = [SPARE_NAME];
-    let made = observe::array(names.as_ptr(), 1, 4);
     emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(4_i32).done();
-    emitter.command(GL_GEN_TEXTURES).arg(1_i32).arg(names.as_ptr()).returns((), [made]);
+    emitter.make(GL_GEN_TEXTURES, SPARE_NAME);
     emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(SPARE_NAME).done();
     let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
     let command = command.arg(GL_RGBA8).arg(width).arg(height).arg(0_i32).arg(GL_RGBA);
     command.arg(GL_UNSIGNED_BYTE).arg(pixels.as_ptr()).range(8, &pixels).done();
-    emitter.command(GL_GEN_FRAMEBUFFERS).arg(1_i32).arg(names.as_ptr()).returns((), [made]);
+    emitter.make(GL_GEN_FRAMEBUFFERS, SPARE_NAME);
     emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(SPARE_NAME).done();
     let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER);
     let command = command.arg(GL_COLOR_ATTACHMENT0).arg(GL_TEXTURE_2D).arg(SPARE_NAME);
@@ -53,10 +51,11 @@ pub fn describe(emitter: &mut Emitter, context: &Context, size: Option<(i32, i32
     let command = emitter.command(GL_BLIT_FRAMEBUFFER).arg(0_i32).arg(0_i32).arg(width).arg(height);
     let command = command.arg(0_i32).arg(0_i32).arg(width).arg(height);
     command.arg(GL_COLOR_BUFFER_BIT).arg(GL_NEAREST).done();
-    let named = observe::array(names.as_ptr(), 1, 4);
-    emitter.command(GL_DELETE_FRAMEBUFFERS).arg(1_i32).arg(names.as_ptr()).reads(named).done();
-    let named = observe::array(names.as_ptr(), 1, 4);
-    emitter.command(GL_DELETE_TEXTURES).arg(1_i32).arg(names.as_ptr()).reads(named).done();
+    for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
+        let names = [SPARE_NAME];
+        let named = observe::array(names.as_ptr(), 1, 4);
+        emitter.command(id).arg(1_i32).arg(names.as_ptr()).reads(named).done();
+    }
 }
 
 /// Pixels of the back buffer.

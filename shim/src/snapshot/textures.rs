@@ -9,7 +9,6 @@ use super::gl;
 use super::pixels::{Layout, Reader, Source};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
-use crate::observe;
 
 const GL_TEXTURE_2D: u32 = 0x0DE1;
 const GL_TEXTURE_3D: u32 = 0x806F;
@@ -73,12 +72,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     // Pixels are given without gaps; the context's own way of unpacking is set when that is described.
     emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
     for texture in &known {
-        let names = [texture.name];
-        emitter
-            .command(GL_GEN_TEXTURES)
-            .arg(1_i32)
-            .arg(names.as_ptr())
-            .returns((), [observe::array(names.as_ptr(), 1, 4)]);
+        emitter.make(GL_GEN_TEXTURES, texture.name);
         if texture.target != 0 && binding_of(texture.target).is_none() {
             emitter.leave_out(&format!("texture {}, of a target that is not read", texture.name));
         }
@@ -229,12 +223,7 @@ impl Known {
 }
 
 fn describe_sampler(emitter: &mut Emitter, sampler: u32) {
-    let names = [sampler];
-    emitter
-        .command(GL_GEN_SAMPLERS)
-        .arg(1_i32)
-        .arg(names.as_ptr())
-        .returns((), [observe::array(names.as_ptr(), 1, 4)]);
+    emitter.make(GL_GEN_SAMPLERS, sampler);
     for name in OF_SAMPLERS {
         let mut value = 0;
         // SAFETY: the name has one number.
@@ -253,12 +242,7 @@ fn describe_renderbuffer(emitter: &mut Emitter, name: u32, is_es3: bool) {
     const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
     const GL_RENDERBUFFER_SAMPLES: u32 = 0x8CAB;
     const WIDTH_HEIGHT_FORMAT: [u32; 3] = [0x8D42, 0x8D43, 0x8D44];
-    let names = [name];
-    emitter
-        .command(GL_GEN_RENDERBUFFERS)
-        .arg(1_i32)
-        .arg(names.as_ptr())
-        .returns((), [observe::array(names.as_ptr(), 1, 4)]);
+    emitter.make(GL_GEN_RENDERBUFFERS, name);
     if gl::is_renderbuffer(name) == 0 {
         return;
     }

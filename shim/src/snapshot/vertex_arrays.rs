@@ -20,16 +20,12 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         false => (GL_GEN_VERTEX_ARRAYS_OES, GL_BIND_VERTEX_ARRAY_OES),
     };
     for (object, vertex_array) in context.vertex_arrays.named() {
-        let names = [object.name() as u32];
-        emitter
-            .command(gen_arrays)
-            .arg(1_i32)
-            .arg(names.as_ptr())
-            .returns((), [observe::array(names.as_ptr(), 1, 4)]);
-        if is_es3 && gl::is_vertex_array(names[0]) == 0 {
+        let name = object.name() as u32;
+        emitter.make(gen_arrays, name);
+        if is_es3 && gl::is_vertex_array(name) == 0 {
             continue;
         }
-        emitter.command(bind).arg(names[0]).done();
+        emitter.command(bind).arg(name).done();
         describe_arrays(emitter, &vertex_array.arrays, is_es3);
     }
     if context.vertex_arrays.named().next().is_some() {
