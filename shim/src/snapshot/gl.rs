@@ -4,6 +4,7 @@
 //! that knows the function; one that the driver does not have does nothing and returns 0.
 
 use core::ffi::{CStr, c_char};
+use std::ffi::CString;
 
 use crate::generated::ids;
 use crate::table::{self, Code};
@@ -175,6 +176,31 @@ pub fn wide_integer_at(name: u32, index: u32) -> i64 {
     // SAFETY: the name has one number.
     unsafe { get_integers_64_at(name, index, &raw mut value) };
     value
+}
+
+/// Asks for something of a program by its index: room for the name, its length, the size, the type, the
+/// name.
+type AskActive = unsafe fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char);
+
+/// Longest name of an attribute, a uniform or a varying that is asked for.
+pub const NAME_BYTES: usize = 1024;
+
+/// An attribute, a uniform or a varying of a program.
+pub struct Active {
+    pub name: CString,
+    /// Elements of an array; 1 for others.
+    pub size: i32,
+    pub kind: u32,
+}
+
+/// What [`get_active_attrib`], [`get_active_uniform`] or [`get_varying`] says; `None`: no name.
+pub fn active(ask: AskActive, program: u32, index: u32) -> Option<Active> {
+    let mut name = [0_u8; NAME_BYTES];
+    let (mut len, mut size, mut kind) = (0, 0, 0);
+    let out = (&raw mut len, &raw mut size, &raw mut kind, name.as_mut_ptr().cast());
+    // SAFETY: there is as much room.
+    unsafe { ask(program, index, name.len() as i32, out.0, out.1, out.2, out.3) };
+    Some(Active { name: text(&name)?.to_owned(), size, kind })
 }
 
 /// A text that a driver has put into a buffer.

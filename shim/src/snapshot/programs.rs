@@ -19,8 +19,6 @@ const VARYINGS: u32 = 0x8C83;
 /// Shaders that a program was linked from and that have another source now, or are gone, have names
 /// from here on meanwhile.
 const SPARE_NAMES: u32 = 0xF000_0000;
-/// Longest name of an attribute, a uniform or a varying that is asked for.
-pub const NAME_BYTES: usize = 1024;
 
 struct Shader {
     name: u32,
@@ -153,15 +151,10 @@ impl Program {
     /// Attributes have the places that they got, whoever chose them.
     fn describe_attributes(&self, emitter: &mut Emitter) {
         for index in 0..self.number(GL_ACTIVE_ATTRIBUTES) {
-            let mut name = [0_u8; NAME_BYTES];
-            let (mut len, mut size, mut kind) = (0, 0, 0);
-            let room = name.len() as i32;
-            let out = (&raw mut len, &raw mut size, &raw mut kind, name.as_mut_ptr().cast());
-            // SAFETY: there is as much room.
-            unsafe {
-                gl::get_active_attrib(self.name, index as u32, room, out.0, out.1, out.2, out.3)
+            let Some(attrib) = gl::active(gl::get_active_attrib, self.name, index as u32) else {
+                continue;
             };
-            let Some(text) = gl::text(&name) else { continue };
+            let text = attrib.name;
             // SAFETY: a text with its end.
             let location = unsafe { gl::get_attrib_location(self.name, text.as_ptr()) };
             if location < 0 {
@@ -179,16 +172,9 @@ impl Program {
 
     fn describe_varyings(&self, emitter: &mut Emitter) {
         let count = self.number(VARYINGS);
-        let mut names: Vec<CString> = Vec::new();
-        for index in 0..count {
-            let mut name = [0_u8; NAME_BYTES];
-            let (mut len, mut size, mut kind) = (0, 0, 0);
-            let room = name.len() as i32;
-            let out = (&raw mut len, &raw mut size, &raw mut kind, name.as_mut_ptr().cast());
-            // SAFETY: there is as much room.
-            unsafe { gl::get_varying(self.name, index as u32, room, out.0, out.1, out.2, out.3) };
-            names.extend(gl::text(&name).map(Into::into));
-        }
+        let varyings =
+            (0..count).filter_map(|at| gl::active(gl::get_varying, self.name, at as u32));
+        let names: Vec<CString> = varyings.map(|varying| varying.name).collect();
         if names.is_empty() {
             return;
         }

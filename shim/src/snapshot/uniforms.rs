@@ -7,7 +7,7 @@ use gapii_state::Context;
 
 use super::emit::Emitter;
 use super::gl;
-use super::programs::NAME_BYTES;
+use super::gl::NAME_BYTES;
 use crate::generated::ids::{
     self, GL_GET_UNIFORM_BLOCK_INDEX, GL_GET_UNIFORM_LOCATION, GL_UNIFORM_MATRIX2FV,
     GL_UNIFORM_MATRIX2X3FV, GL_UNIFORM_MATRIX2X4FV, GL_UNIFORM_MATRIX3FV, GL_UNIFORM_MATRIX3X2FV,
@@ -69,13 +69,11 @@ impl Sort {
 pub fn describe(emitter: &mut Emitter, context: &Context, program: u32, asked: &[(i32, String)]) {
     let mut told: BTreeMap<i32, u32> = BTreeMap::new();
     for index in 0..number(program, GL_ACTIVE_UNIFORMS) {
-        let mut name = [0_u8; NAME_BYTES];
-        let (mut len, mut size, mut kind) = (0, 0, 0);
-        let room = name.len() as i32;
-        let out = (&raw mut len, &raw mut size, &raw mut kind, name.as_mut_ptr().cast());
-        // SAFETY: there is as much room.
-        unsafe { gl::get_active_uniform(program, index as u32, room, out.0, out.1, out.2, out.3) };
-        let Some(Ok(name)) = gl::text(&name).map(|text| text.to_str()) else { continue };
+        let Some(uniform) = gl::active(gl::get_active_uniform, program, index as u32) else {
+            continue;
+        };
+        let gl::Active { name, size, kind } = uniform;
+        let Ok(name) = name.to_str() else { continue };
         let first = name.strip_suffix("[0]");
         for element in 0..size.max(1) {
             let name = match first {
