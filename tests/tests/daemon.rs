@@ -108,7 +108,8 @@ fn program_whose_daemon_hangs_leaves_the_capture() {
     trace.verify();
     let info = trace.info();
     assert_eq!(info["end_of_stream"]["reason"], "lost", "{info:#}");
-    assert_ne!(info["lost"]["calls"], 0, "{info:#}");
+    // The first record without room may be a leave record, whose call is in the trace.
+    assert_ne!(info["lost"]["records"], 0, "{info:#}");
     check_prefixes(&trace);
 }
 
