@@ -13,6 +13,8 @@ pub struct Limits {
     pub input_bytes: usize,
     /// Bytes that one command may write. Only what is used is held.
     pub output_bytes: usize,
+    /// Bytes of the trace that are decompressed once for both readings, the survey's and the player's.
+    pub kept_bytes: usize,
 }
 
 impl Default for Limits {
@@ -23,6 +25,7 @@ impl Default for Limits {
             names: 1 << 20,
             input_bytes: 1 << 30,
             output_bytes: 256 << 20,
+            kept_bytes: 256 << 20,
         }
     }
 }

@@ -143,6 +143,7 @@ pub fn replay<R: Read + Seek + Send>(
     events: &mut dyn Events,
 ) -> Result<Report, ReplayError> {
     let table = functions(&reader.header().description)?;
+    reader.keep_decoded(options.limits.kept_bytes);
     let Some(survey) = Survey::of(reader, events)? else {
         return Ok(Report { cancelled: true, ..Report::default() });
     };

@@ -19,6 +19,8 @@ impl<T: Read + Seek + Send> Input for T {}
 pub(super) struct Ahead {
     next: usize,
     blocks: Receiver<Arc<Vec<u8>>>,
+    /// Memory of blocks that have been read: a program's own is cheaper than new one.
+    spare: SyncSender<Vec<u8>>,
 }
 
 impl Ahead {
@@ -29,9 +31,18 @@ impl Ahead {
         first: usize,
     ) -> Option<Self> {
         let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
-        let work = move || decode(input, &blocks[first.min(blocks.len())..], &sender);
+        let (spare, again) = sync_channel(BLOCKS_AHEAD);
+        let work = move || decode(input, &blocks[first.min(blocks.len())..], &sender, &again);
         thread::Builder::new().name("decode-ahead".to_owned()).spawn(work).ok()?;
-        Some(Self { next: first, blocks: receiver })
+        Some(Self { next: first, blocks: receiver, spare })
+    }
+
+    /// Has the memory of a block used for another, if nobody else holds it.
+    pub(super) fn give_back(&self, block: Arc<Vec<u8>>) {
+        if let Ok(memory) = Arc::try_unwrap(block) {
+            // Where there is enough of it already, it is freed.
+            _ = self.spare.try_send(memory);
+        }
     }
 
     /// Block `index`, if it is the next one. `None`: read it yourself; one that can't be read is the
@@ -46,7 +57,12 @@ impl Ahead {
 }
 
 /// Gives blocks until one can't be read, or nobody wants more.
-fn decode(mut input: Box<dyn Input>, blocks: &[BlockLocation], sender: &SyncSender<Arc<Vec<u8>>>) {
+fn decode(
+    mut input: Box<dyn Input>,
+    blocks: &[BlockLocation],
+    sender: &SyncSender<Arc<Vec<u8>>>,
+    spare: &Receiver<Vec<u8>>,
+) {
     let mut decoder = BlockDecoder::new(BLOCK_BYTES_MAX);
     let mut compressed = Vec::new();
     for block in blocks {
@@ -55,7 +71,7 @@ fn decode(mut input: Box<dyn Input>, blocks: &[BlockLocation], sender: &SyncSend
         if found.and_then(|_| input.read_exact(&mut compressed)).is_err() {
             return;
         }
-        let mut raw = Vec::new();
+        let mut raw = spare.try_recv().unwrap_or_default();
         let decoded = decoder.decode_into(&compressed, &mut raw);
         if decoded.is_err() || sender.send(Arc::new(raw)).is_err() {
             return;

@@ -103,8 +103,8 @@ impl BlockDecoder {
         if found != frame.len() {
             return Err(DecodeError::FrameLength { expected: frame.len(), found });
         }
-        raw.resize(expected, 0);
-        let found = match self.decompressor.decompress_to_buffer(frame, raw.as_mut_slice()) {
+        raw.reserve(expected);
+        let found = match self.decompressor.decompress_to_buffer(frame, raw) {
             Ok(found) => found,
             Err(error) => {
                 raw.clear();

@@ -46,6 +46,10 @@ pub(super) struct BlockFile<R> {
     /// The blocks read last: commands refer to blobs that have just gone by.
     recent: VecDeque<(usize, Arc<Vec<u8>>)>,
     recent_bytes: usize,
+    /// The first blocks of the file, decompressed, for who reads it again.
+    kept: Vec<Arc<Vec<u8>>>,
+    /// Bytes that may still be kept.
+    keep_bytes: usize,
     /// Opens the file again, for a thread that decodes ahead.
     reopen: Option<Reopen>,
     ahead: Option<Ahead>,
@@ -122,6 +126,8 @@ impl<R: Read + Seek> TraceReader<R> {
             compressed: Vec::new(),
             recent: VecDeque::new(),
             recent_bytes: 0,
+            kept: Vec::new(),
+            keep_bytes: 0,
             reopen: None,
             ahead: None,
         };
@@ -143,6 +149,12 @@ impl<R: Read + Seek> TraceReader<R> {
     /// once for each time that they are.
     pub fn decode_ahead(&mut self, reopen: Reopen) {
         self.file.get_mut().reopen = Some(reopen);
+    }
+
+    /// Keeps the first blocks of the file decompressed from when they are read first, as many as fit
+    /// into `bytes`: for who reads all of it more than once.
+    pub fn keep_decoded(&mut self, bytes: usize) {
+        self.file.get_mut().keep_bytes = bytes;
     }
 
     pub fn header(&self) -> &TraceHeader {
@@ -265,8 +277,9 @@ impl<R: Read + Seek> BlockFile<R> {
         let Some(block) = self.blocks.get(index).copied() else {
             return Err(BlockError::NoSuchBlock { index, count: self.blocks.len() });
         };
-        if let Some((_, kept)) = self.recent.iter().find(|(kept, _)| *kept == index) {
-            return Ok(Arc::clone(kept));
+        let recent = || self.recent.iter().find(|(at, _)| *at == index).map(|(_, raw)| raw);
+        if let Some(raw) = self.kept.get(index).or_else(recent) {
+            return Ok(Arc::clone(raw));
         }
         let ready = self.ahead.as_mut().and_then(|ahead| ahead.take(index));
         let raw = match ready {
@@ -287,19 +300,28 @@ impl<R: Read + Seek> BlockFile<R> {
         Ok(raw)
     }
 
-    /// From block `first` on a thread decodes ahead, if the file can be opened again.
+    /// From block `first` on a thread decodes ahead what is not kept, if the file can be opened again.
     fn begin_ahead(&mut self, first: usize) {
+        let first = first.max(self.kept.len());
         let input = self.reopen.as_ref().and_then(|reopen| reopen());
         self.ahead = input.and_then(|input| Ahead::begin(input, Arc::clone(&self.blocks), first));
     }
 
     fn keep(&mut self, index: usize, raw: &Arc<Vec<u8>>) {
+        if index == self.kept.len() && raw.len() <= self.keep_bytes {
+            self.keep_bytes -= raw.len();
+            self.kept.push(Arc::clone(raw));
+            return;
+        }
         self.recent_bytes += raw.len();
         self.recent.push_back((index, Arc::clone(raw)));
         while self.recent_bytes > RECENT_BYTES_MAX
             && let Some((_, oldest)) = self.recent.pop_front()
         {
             self.recent_bytes -= oldest.len();
+            if let Some(ahead) = &self.ahead {
+                ahead.give_back(oldest);
+            }
         }
     }
 }

@@ -30,8 +30,12 @@ pub enum BlobError {
 /// Bytes of blobs that are kept for the next command that refers to them.
 const CACHE_BYTES_MAX: usize = 256 << 20;
 /// Of those that nobody has referred to again: most blobs of a program that uploads new memory in
-/// every frame are asked for once, and memory that is used again costs less than new one.
-const NEW_BYTES_MAX: usize = 64 << 20;
+/// every frame are asked for once.
+const NEW_BYTES_MAX: usize = 32 << 20;
+/// Of those, the largest one that is kept.
+const NEW_BLOB_BYTES_MAX: usize = 16 << 20;
+/// Memory of blobs that nobody needs any more, kept for the next ones: in pieces.
+const SPARE_MAX: usize = 8;
 /// Room that is taken beforehand for a blob, whose size only the file tells.
 const ROOM_BYTES_MAX: u64 = 16 << 20;
 
@@ -165,7 +169,7 @@ impl Store {
             return Err(BlobError::TooLong { name, size });
         }
         let damaged = |why: &str| BlobError::Damaged { name, why: why.to_owned() };
-        let mut bytes = Vec::with_capacity(size.min(ROOM_BYTES_MAX) as usize);
+        let mut bytes = self.cache.memory(size.min(ROOM_BYTES_MAX) as usize);
         let mut owner = None;
         for block in entry.block as usize..file.blocks().len() {
             if !self.load(file, block)? {
@@ -225,6 +229,8 @@ struct Cache {
     blobs: HashMap<BlobName, Cached>,
     new: Queue,
     old: Queue,
+    /// Of blobs that went: memory that is used again costs less than new one.
+    spare: Vec<Vec<u8>>,
 }
 
 struct Cached {
@@ -248,7 +254,7 @@ impl Cache {
     }
 
     fn put(&mut self, name: BlobName, bytes: &Arc<Vec<u8>>) {
-        if bytes.len() > NEW_BYTES_MAX / 4 || self.blobs.contains_key(&name) {
+        if bytes.len() > NEW_BLOB_BYTES_MAX || self.blobs.contains_key(&name) {
             return;
         }
         while self.new.bytes + bytes.len() > NEW_BYTES_MAX {
@@ -267,7 +273,7 @@ impl Cache {
         self.new.bytes -= cached.bytes.len();
         match std::mem::take(&mut cached.again) {
             true => self.old.put(name, cached.bytes.len()),
-            false => drop(self.blobs.remove(&name)),
+            false => self.forget(name),
         }
     }
 
@@ -278,7 +284,27 @@ impl Cache {
             self.old.order.push_back(name);
         } else {
             self.old.bytes -= cached.bytes.len();
-            self.blobs.remove(&name);
+            self.forget(name);
+        }
+    }
+
+    fn forget(&mut self, name: BlobName) {
+        if let Some(cached) = self.blobs.remove(&name)
+            && self.spare.len() < SPARE_MAX
+            && let Ok(memory) = Arc::try_unwrap(cached.bytes)
+        {
+            self.spare.push(memory);
+        }
+    }
+
+    /// Room for `size` bytes, empty.
+    fn memory(&mut self, size: usize) -> Vec<u8> {
+        match self.spare.pop() {
+            Some(mut memory) if memory.capacity() >= size => {
+                memory.clear();
+                memory
+            }
+            _ => Vec::with_capacity(size),
         }
     }
 }
