@@ -54,7 +54,7 @@ impl Source for Pixels {
 pub fn observe(thread: &mut Thread, display: *mut c_void, surface: *mut c_void) {
     let Some((frame, keeps_pixels)) = capture::frame_to_observe() else { return };
     let _errno = ErrnoGuard::new();
-    let Some(draw) = Draw::current(display, surface) else { return };
+    let Some(draw) = Draw::current(display as u64, surface as u64) else { return };
     let known = (thread.frames.surface == surface as u64).then_some(thread.frames.size);
     let Some([width, height]) = known.or_else(|| draw.size()) else { return };
     let bytes = 4 * u64::from(width) * u64::from(height);
@@ -98,7 +98,7 @@ pub fn note_size(display: *mut c_void, surface: *mut c_void) {
     let _errno = ErrnoGuard::new();
     // SAFETY: in a hooked command of this thread, which is over.
     let Some(thread) = (unsafe { thread::own() }) else { return };
-    let size = Draw::current(display, surface).and_then(|draw| draw.size());
+    let size = Draw::current(display as u64, surface as u64).and_then(|draw| draw.size());
     thread.frames.surface = if size.is_some() { surface as u64 } else { 0 };
     thread.frames.size = size.unwrap_or_default();
 }

@@ -9,6 +9,7 @@ use gapii_protocol::atom::{EFFECT, FRAME_END, LEAVES};
 
 use crate::call::Call;
 use crate::capture::{self, Moment};
+use crate::driver_functions;
 use crate::frames;
 use crate::generated::entries::ENTRY_POINTS;
 use crate::generated::names::NAMES;
@@ -16,7 +17,6 @@ use crate::limits;
 use crate::pages;
 use crate::process;
 use crate::snapshot;
-use crate::table::{self, Hooks};
 use crate::thread::{self, OPENGL_ES_API};
 use crate::tls::{Words, words};
 
@@ -302,10 +302,7 @@ mod commands {
         let name = unsafe { CStr::from_ptr(name) };
         let Some(id) = NAMES.iter().position(|known| *known == name) else { return result };
         let Some(entry) = ENTRY_POINTS.get(id) else { return result };
-        if table::driver(id as u16).is_null() {
-            let hooks = if capture::is_running() { Hooks::Capturing } else { Hooks::Monitoring };
-            table::set_driver(id, result.cast(), hooks);
-        }
+        driver_functions::learn(id as u16, result.cast());
         *entry as Handle
     }
 }

@@ -14,6 +14,7 @@ mod connection;
 mod dlopen;
 mod driver;
 mod driver_calls;
+mod driver_functions;
 mod entry;
 mod errno;
 mod frames;

@@ -27,7 +27,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process) {
         display.describe(emitter);
     }
     for (display, config) in &made.configs {
-        describe_config(emitter, *display, *config);
+        CONFIG.describe(emitter, *display, *config);
     }
     let mut api = 0;
     for context in &made.contexts {
@@ -201,35 +201,38 @@ impl Surface {
                 .reads(attributes)
                 .returns(self.handle, []),
         }
-        for name in [EGL_WIDTH, EGL_HEIGHT] {
-            let mut value = 0;
-            // SAFETY: `value` is writable; a handle that is none is an error.
-            let done =
-                unsafe { gl::egl_query_surface(self.display, self.handle, name, &raw mut value) };
-            if done != 0 {
-                emitter
-                    .command(EGL_QUERY_SURFACE)
-                    .arg(self.display)
-                    .arg(self.handle)
-                    .arg(name)
-                    .arg(ptr::from_ref(&value))
-                    .returns(1_u32, [observe::array(&raw const value, 1, 4)]);
-            }
-        }
+        SIZE.describe(emitter, self.display, self.handle);
     }
 }
 
-fn describe_config(emitter: &mut Emitter, display: u64, config: u64) {
-    for name in OF_CONFIGS {
+/// Attributes of objects, as the driver tells them to who asks.
+struct Told<'a> {
+    id: u16,
+    ask: unsafe fn(u64, u64, i32, *mut i32) -> u32,
+    names: &'a [i32],
+}
+
+const CONFIG: Told<'_> =
+    Told { id: EGL_GET_CONFIG_ATTRIB, ask: gl::egl_get_config_attrib, names: &OF_CONFIGS };
+const SIZE: Told<'_> =
+    Told { id: EGL_QUERY_SURFACE, ask: gl::egl_query_surface, names: &[EGL_WIDTH, EGL_HEIGHT] };
+
+impl Told<'_> {
+    fn number(&self, display: u64, object: u64, name: i32) -> Option<i32> {
         let mut value = 0;
         // SAFETY: `value` is writable; a handle that is none is an error.
-        let done = unsafe { gl::egl_get_config_attrib(display, config, name, &raw mut value) };
-        if done != 0 {
+        let done = unsafe { (self.ask)(display, object, name, &raw mut value) };
+        (done != 0).then_some(value)
+    }
+
+    fn describe(&self, emitter: &mut Emitter, display: u64, object: u64) {
+        for name in self.names {
+            let Some(value) = self.number(display, object, *name) else { continue };
             emitter
-                .command(EGL_GET_CONFIG_ATTRIB)
+                .command(self.id)
                 .arg(display)
-                .arg(config)
-                .arg(name)
+                .arg(object)
+                .arg(*name)
                 .arg(ptr::from_ref(&value))
                 .returns(1_u32, [observe::array(&raw const value, 1, 4)]);
         }
@@ -253,11 +256,6 @@ fn list(attributes: impl Iterator<Item = (u32, i32)>) -> Vec<i32> {
 pub fn size_of_surface(thread: &Thread) -> Option<(i32, i32)> {
     let surface = thread.draw_surface;
     let display = thread.process.lock().surfaces.get(surface).map(|it| it.display)?;
-    let ask = |name| {
-        let mut value = 0;
-        // SAFETY: `value` is writable; a handle that is none is an error.
-        let done = unsafe { gl::egl_query_surface(display, surface.name(), name, &raw mut value) };
-        (done != 0).then_some(value)
-    };
+    let ask = |name| SIZE.number(display, surface.name(), name);
     Some((ask(EGL_WIDTH)?, ask(EGL_HEIGHT)?))
 }

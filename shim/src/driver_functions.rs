@@ -1,0 +1,177 @@
+//! The driver's own functions, for what the shim asks it by itself, and sets and puts back meanwhile.
+//!
+//! Never through the table: nothing of it is recorded. Who calls has a context of OpenGL ES current
+//! that knows the function; one that the driver does not have does nothing and returns 0.
+
+use core::ffi::c_char;
+use core::mem::transmute;
+
+use crate::capture;
+use crate::generated::ids;
+use crate::generated::names::{EXPORTED, NAMES};
+use crate::table::{self, Code, Hooks};
+
+/// Declares functions that take numbers alone, and `unsafe` ones that take memory too.
+macro_rules! driver_functions {
+    (
+        numbers {$($name:ident = $id:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*}
+        memory {$($unsafe_name:ident = $unsafe_id:ident($($unsafe_arg:ident: $unsafe_ty:ty),*)
+            $(-> $unsafe_result:ty)?;)*}
+    ) => {
+        $(pub fn $name($($arg: $ty),*) $(-> $result)? {
+            driver_functions!(call $id($($arg: $ty),*) $(-> $result)?)
+        })*
+        $(/// # Safety
+        /// Pointers lead to as much memory as the command takes or writes.
+        pub unsafe fn $unsafe_name($($unsafe_arg: $unsafe_ty),*) $(-> $unsafe_result)? {
+            driver_functions!(call $unsafe_id($($unsafe_arg: $unsafe_ty),*) $(-> $unsafe_result)?)
+        })*
+    };
+    (call $id:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?) => {{
+        let code = find(ids::$id);
+        if code.is_null() {
+            return Default::default();
+        }
+        // SAFETY: the driver's function for the command has the command's signature.
+        let call = unsafe { transmute::<Code, unsafe extern "C" fn($($ty),*) $(-> $result)?>(code) };
+        // SAFETY: of memory the caller has made sure; numbers that make no sense are an error.
+        unsafe { call($($arg),*) }
+    }};
+}
+
+driver_functions! {
+    numbers {
+        active_texture = GL_ACTIVE_TEXTURE(unit: u32);
+        bind_buffer = GL_BIND_BUFFER(target: u32, name: u32);
+        bind_framebuffer = GL_BIND_FRAMEBUFFER(target: u32, name: u32);
+        bind_renderbuffer = GL_BIND_RENDERBUFFER(target: u32, name: u32);
+        bind_texture = GL_BIND_TEXTURE(target: u32, name: u32);
+        check_framebuffer = GL_CHECK_FRAMEBUFFER_STATUS(target: u32) -> u32;
+        framebuffer_texture_2d = GL_FRAMEBUFFER_TEXTURE2D(
+            target: u32, point: u32, kind: u32, texture: u32, level: i32
+        );
+        framebuffer_texture_layer = GL_FRAMEBUFFER_TEXTURE_LAYER(
+            target: u32, point: u32, texture: u32, level: i32, layer: i32
+        );
+        framebuffer_renderbuffer = GL_FRAMEBUFFER_RENDERBUFFER(
+            target: u32, point: u32, kind: u32, name: u32
+        );
+        is_buffer = GL_IS_BUFFER(name: u32) -> u8;
+        is_enabled = GL_IS_ENABLED(capability: u32) -> u8;
+        is_framebuffer = GL_IS_FRAMEBUFFER(name: u32) -> u8;
+        is_renderbuffer = GL_IS_RENDERBUFFER(name: u32) -> u8;
+        is_vertex_array = GL_IS_VERTEX_ARRAY(name: u32) -> u8;
+        is_program_pipeline = GL_IS_PROGRAM_PIPELINE(name: u32) -> u8;
+        is_transform_feedback = GL_IS_TRANSFORM_FEEDBACK(name: u32) -> u8;
+        bind_transform_feedback = GL_BIND_TRANSFORM_FEEDBACK(target: u32, name: u32);
+        unmap_buffer = GL_UNMAP_BUFFER(target: u32) -> u8;
+        map_buffer_range = GL_MAP_BUFFER_RANGE(
+            target: u32, offset: isize, len: isize, access: u32
+        ) -> usize;
+        map_buffer_range_ext = GL_MAP_BUFFER_RANGE_EXT(
+            target: u32, offset: isize, len: isize, access: u32
+        ) -> usize;
+        unmap_buffer_oes = GL_UNMAP_BUFFER_OES(target: u32) -> u8;
+        bind_framebuffer_oes = GL_BIND_FRAMEBUFFER_OES(target: u32, name: u32);
+        disable = GL_DISABLE(capability: u32);
+        egl_get_current_surface = EGL_GET_CURRENT_SURFACE(end: i32) -> u64;
+        enable = GL_ENABLE(capability: u32);
+        pixel_store = GL_PIXEL_STOREI(name: u32, value: i32);
+        read_buffer = GL_READ_BUFFER(buffer: u32);
+        read_buffer_nv = GL_READ_BUFFER_NV(buffer: u32);
+    }
+    memory {
+        egl_get_config_attrib = EGL_GET_CONFIG_ATTRIB(
+            display: u64, config: u64, name: i32, out: *mut i32
+        ) -> u32;
+        egl_query_surface = EGL_QUERY_SURFACE(
+            display: u64, surface: u64, name: i32, out: *mut i32
+        ) -> u32;
+        gen_framebuffers = GL_GEN_FRAMEBUFFERS(count: i32, names: *mut u32);
+        delete_framebuffers = GL_DELETE_FRAMEBUFFERS(count: i32, names: *const u32);
+        get_integers = GL_GET_INTEGERV(name: u32, out: *mut i32);
+        get_floats = GL_GET_FLOATV(name: u32, out: *mut f32);
+        get_booleans = GL_GET_BOOLEANV(name: u32, out: *mut u8);
+        get_integers_at = GL_GET_INTEGERI_V(name: u32, index: u32, out: *mut i32);
+        get_integers_64_at = GL_GET_INTEGER64I_V(name: u32, index: u32, out: *mut i64);
+        get_buffer_parameter = GL_GET_BUFFER_PARAMETERIV(target: u32, name: u32, out: *mut i32);
+        get_attachment = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV(
+            target: u32, point: u32, name: u32, out: *mut i32
+        );
+        get_renderbuffer = GL_GET_RENDERBUFFER_PARAMETERIV(target: u32, name: u32, out: *mut i32);
+        get_texture_integers = GL_GET_TEX_PARAMETERIV(target: u32, name: u32, out: *mut i32);
+        get_texture_floats = GL_GET_TEX_PARAMETERFV(target: u32, name: u32, out: *mut f32);
+        get_sampler_integers = GL_GET_SAMPLER_PARAMETERIV(sampler: u32, name: u32, out: *mut i32);
+        get_sampler_floats = GL_GET_SAMPLER_PARAMETERFV(sampler: u32, name: u32, out: *mut f32);
+        get_shader = GL_GET_SHADERIV(shader: u32, name: u32, out: *mut i32);
+        get_program = GL_GET_PROGRAMIV(program: u32, name: u32, out: *mut i32);
+        get_active_attrib = GL_GET_ACTIVE_ATTRIB(
+            program: u32, index: u32, room: i32, len: *mut i32, size: *mut i32, kind: *mut u32,
+            name: *mut c_char
+        );
+        get_active_uniform = GL_GET_ACTIVE_UNIFORM(
+            program: u32, index: u32, room: i32, len: *mut i32, size: *mut i32, kind: *mut u32,
+            name: *mut c_char
+        );
+        get_attrib_location = GL_GET_ATTRIB_LOCATION(program: u32, name: *const c_char) -> i32;
+        get_uniform_location = GL_GET_UNIFORM_LOCATION(program: u32, name: *const c_char) -> i32;
+        get_uniform_floats = GL_GET_UNIFORMFV(program: u32, location: i32, out: *mut f32);
+        get_uniform_integers = GL_GET_UNIFORMIV(program: u32, location: i32, out: *mut i32);
+        get_uniform_unsigned = GL_GET_UNIFORMUIV(program: u32, location: i32, out: *mut u32);
+        get_pipeline = GL_GET_PROGRAM_PIPELINEIV(name: u32, what: u32, out: *mut i32);
+        get_block = GL_GET_ACTIVE_UNIFORM_BLOCKIV(program: u32, index: u32, name: u32, out: *mut i32);
+        get_block_name = GL_GET_ACTIVE_UNIFORM_BLOCK_NAME(
+            program: u32, index: u32, room: i32, len: *mut i32, name: *mut c_char
+        );
+        get_varying = GL_GET_TRANSFORM_FEEDBACK_VARYING(
+            program: u32, index: u32, room: i32, len: *mut i32, size: *mut i32, kind: *mut u32,
+            name: *mut c_char
+        );
+        get_attrib_floats = GL_GET_VERTEX_ATTRIBFV(index: u32, name: u32, out: *mut f32);
+        read_pixels = GL_READ_PIXELS(
+            x: i32, y: i32, width: i32, height: i32, format: u32, kind: u32, out: *mut u8
+        );
+        egl_choose_config = EGL_CHOOSE_CONFIG(
+            display: u64, wanted: *const i32, configs: *mut u64, room: i32, count: *mut i32
+        ) -> u32;
+        egl_query_string = EGL_QUERY_STRING(display: u64, name: i32) -> usize;
+        get_string = GL_GET_STRING(name: u32) -> usize;
+    }
+}
+
+/// Whether the driver has the command.
+pub fn has(id: u16) -> bool {
+    !find(id).is_null()
+}
+
+/// The driver's function for a command. The program need not have asked for it; where it is not
+/// exported, the driver may hand out one that only some contexts have.
+fn find(id: u16) -> Code {
+    let known = table::driver(id);
+    let at = usize::from(id);
+    if !known.is_null() || EXPORTED.get(at).copied().unwrap_or(true) {
+        return known;
+    }
+    let (Some(name), ask) = (NAMES.get(at), table::driver(ids::EGL_GET_PROC_ADDRESS)) else {
+        return known;
+    };
+    if ask.is_null() {
+        return known;
+    }
+    // SAFETY: the driver's function for the command has the command's signature.
+    let ask = unsafe { transmute::<Code, unsafe extern "C" fn(*const c_char) -> Code>(ask) };
+    // SAFETY: a text with its end.
+    let code = unsafe { ask(name.as_ptr()) };
+    if !code.is_null() {
+        learn(id, code);
+    }
+    code
+}
+
+/// Notes where the driver has a command that it does not export.
+pub fn learn(id: u16, code: Code) {
+    if table::driver(id).is_null() {
+        let hooks = if capture::is_running() { Hooks::Capturing } else { Hooks::Monitoring };
+        table::set_driver(usize::from(id), code, hooks);
+    }
+}
