@@ -148,6 +148,7 @@ impl Capture {
         match outcome {
             Outcome::Ended(summary) => {
                 text::say(&summary_line::text(summary, &self.place));
+                summary_line::missing(summary).for_each(|line| text::say(&line));
                 summary_line::failure(summary, &self.place)
             }
             Outcome::DaemonGone => Some(Failure::unreachable(format!(

@@ -12,12 +12,13 @@ use crate::text::counted;
 /// Frames, commands, threads, bytes before and after compression, waits, losses, and where it is.
 pub fn text(summary: &Summary, destination: &impl Display) -> String {
     format!(
-        "{}, {} of {}, {} in {}; {}; {} -> {destination} ({})",
+        "{}, {} of {}, {} in {}; {}{}; {} -> {destination} ({})",
         counted(summary.frames, "frame"),
         counted(summary.calls, "command"),
         counted(summary.threads, "thread"),
         DecimalBytes(summary.raw_bytes),
         DecimalBytes(summary.file_bytes),
+        held(summary),
         waits(summary),
         losses(summary),
         ending(summary),
@@ -42,6 +43,18 @@ pub fn failure(summary: &Summary, destination: &impl Display) -> Option<Failure>
             "the capture was lost; {destination} holds what was recorded before that"
         ))
     })
+}
+
+/// What a capture that began in the middle of a program lacks, a line each.
+pub fn missing(summary: &Summary) -> impl Iterator<Item = String> {
+    summary.missing.iter().map(|sentence| format!("not in the snapshot: {sentence}"))
+}
+
+fn held(summary: &Summary) -> String {
+    match summary.snapshot {
+        true => format!("held {:.1?}; ", Duration::from_micros(summary.held_us)),
+        false => String::new(),
+    }
 }
 
 fn waits(summary: &Summary) -> String {
@@ -93,6 +106,16 @@ mod tests {
         assert_eq!(text(&summary(), &"gears.gapii"), expected);
         assert!(is_complete(&summary()));
         assert!(failure(&summary(), &"gears.gapii").is_none());
+    }
+
+    #[test]
+    fn capture_that_began_in_the_middle_says_how_long_it_held_and_what_it_lacks() {
+        let missing = vec!["the samples of texture 7".to_owned()];
+        let attached = Summary { snapshot: true, held_us: 12_345, missing, ..summary() };
+        let line = text(&attached, &"x.gapii");
+        assert!(line.contains("; held 12.3ms; 0 waits;"), "{line}");
+        let lines: Vec<String> = super::missing(&attached).collect();
+        assert_eq!(lines, ["not in the snapshot: the samples of texture 7"]);
     }
 
     #[test]

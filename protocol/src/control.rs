@@ -366,6 +366,12 @@ pub struct Summary {
     pub lost: Lost,
     pub waits: u64,
     pub wait_ns: u64,
+    /// The trace begins with what the program had when the capture began.
+    pub snapshot: bool,
+    /// For how long a thread was held for that, at most, in microseconds.
+    pub held_us: u64,
+    /// What that leaves out, a sentence each.
+    pub missing: Vec<String>,
     /// Commands whose driver call had not returned.
     pub in_flight: Vec<InFlight>,
     /// The signal that ended the program, where its parent knows it.

@@ -14,6 +14,7 @@ use gapii_ringbuf::{Mode, Overflow};
 use crate::call::Call;
 use crate::connection::Connection;
 use crate::process;
+use crate::seats;
 use crate::snapshot;
 use crate::table::{self, Hooks};
 
@@ -93,6 +94,11 @@ pub fn safe_point(moment: Moment) {
     if process::is_forked_child() {
         process::become_own_process();
         return;
+    }
+    if is_running()
+        && let Some(seat) = seats::this_seat()
+    {
+        seat.know(epoch());
     }
     let backoff = Backoff::new();
     while CAPTURE.switching.swap(true, Acquire) {

@@ -10,12 +10,14 @@ use gapii_protocol::atom::{EFFECT, FRAME_END, LEAVES};
 use crate::call::Call;
 use crate::capture::{self, Moment};
 use crate::driver_functions;
+use crate::errno::ErrnoGuard;
 use crate::frames;
 use crate::generated::entries::ENTRY_POINTS;
 use crate::generated::names::NAMES;
 use crate::limits;
 use crate::pages;
 use crate::process;
+use crate::seats::{self, Seat};
 use crate::snapshot;
 use crate::thread::{self, OPENGL_ES_API};
 use crate::tls::{Words, words};
@@ -27,11 +29,26 @@ const EGL_CONTEXT_CLIENT_VERSION: i32 = 0x3098;
 
 /// A hooked command on its way through the shim; while it lives, hooked commands of this thread
 /// that come from inside go straight on.
-pub struct Scope(());
+pub struct Scope {
+    /// The thread's place, for commands of EGL: they change what threads share.
+    seat: Option<&'static Seat>,
+}
 
-/// `None`: this command comes from inside another.
-#[inline]
+/// A command of EGL. `None`: it comes from inside another.
 pub fn enter() -> Option<Scope> {
+    let mut scope = enter_gl()?;
+    let seat = seats::this_seat().unwrap_or_else(|| {
+        let _errno = ErrnoGuard::new();
+        seats::take()
+    });
+    seat.set_at_work(true);
+    scope.seat = Some(seat);
+    Some(scope)
+}
+
+/// A command of OpenGL ES. `None`: it comes from inside another.
+#[inline]
+pub fn enter_gl() -> Option<Scope> {
     // SAFETY: this thread's own words.
     let words = unsafe { &mut *words() };
     if words.in_hook != 0 || words.in_slow_path != 0 || thread::is_inside(words) {
@@ -39,12 +56,16 @@ pub fn enter() -> Option<Scope> {
         return None;
     }
     words.in_hook = 1;
-    Some(Scope(()))
+    Some(Scope { seat: None })
 }
 
 impl Drop for Scope {
     fn drop(&mut self) {
-        this_thread().in_hook = 0;
+        let words = this_thread();
+        words.in_hook = 0;
+        if let Some(seat) = self.seat {
+            seat.set_at_work(words.context != 0);
+        }
     }
 }
 

@@ -32,6 +32,7 @@ mod program_memory;
 mod ranges;
 mod scalar;
 mod scratch;
+mod seats;
 mod snapshot;
 mod table;
 mod thread;

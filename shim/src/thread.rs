@@ -22,6 +22,7 @@ use crate::pages;
 use crate::process;
 use crate::ranges::Ranges;
 use crate::scratch::Scratch;
+use crate::seats;
 use crate::snapshot;
 use crate::thread_exit::ThreadExit;
 use crate::timing::Timing;
@@ -358,6 +359,9 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
     if !thread.is_current(connection) {
         let epoch = EPOCH.load(Relaxed);
         thread.epoch = epoch;
+        if let Some(seat) = seats::this_seat() {
+            seat.know(epoch);
+        }
         thread.producer.forget_stamp();
         // What an earlier capture lost is in that one's account.
         thread.gap = Gap::NONE;

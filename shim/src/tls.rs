@@ -5,6 +5,7 @@
 
 use core::arch::{asm, global_asm};
 
+use crate::seats::Seat;
 use crate::thread::Thread;
 
 /// What the shim remembers of a thread, zero until first used.
@@ -14,6 +15,8 @@ pub struct Words {
     pub thread: *mut Thread,
     /// What the shim keeps of the program's state in this thread, null until it has had a context.
     pub state: *mut gapii_state::Thread,
+    /// The thread's place among those that use EGL, null until it does.
+    pub seat: *const Seat,
     /// 1 while a hooked command of this thread is on its way through the shim.
     pub in_hook: u32,
     /// 1 while this thread attaches itself or waits for room: commands go straight on.
@@ -30,7 +33,7 @@ pub struct Words {
     pub last_frame: u32,
 }
 
-const WORDS_BYTES: usize = 48;
+const WORDS_BYTES: usize = 56;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(

@@ -15,6 +15,7 @@ use gapii_state::{Ignore, Observer, Process, Thread};
 use crate::errno::ErrnoGuard;
 use crate::hooks::{self, Scope};
 use crate::program_memory::ProgramMemory;
+use crate::seats;
 use crate::thread_exit::ThreadExit;
 use crate::tls::{Words, words};
 
@@ -84,7 +85,7 @@ impl Tracker {
         if unsafe { (*words()).state }.is_null() {
             return None;
         }
-        let scope = hooks::enter()?;
+        let scope = hooks::enter_gl()?;
         // SAFETY: the scope keeps other commands of this thread away.
         let thread = unsafe { state() }?;
         Some(Tracker { thread, _scope: scope })
@@ -119,7 +120,7 @@ pub unsafe fn state() -> Option<&'static mut Thread> {
 ///
 /// # Safety
 /// As for [`state`].
-unsafe fn state_or_new() -> &'static mut Thread {
+pub unsafe fn state_or_new() -> &'static mut Thread {
     // SAFETY: this thread's own words.
     let words = unsafe { &mut *words() };
     if words.state.is_null() {
@@ -161,6 +162,7 @@ pub fn guard_forks() {
 
 extern "C" fn forget() {
     PROCESS.store(ptr::null_mut(), Release);
+    seats::forget();
     // SAFETY: this thread's own words.
     unsafe { (*words()).state = ptr::null_mut() };
 }

@@ -59,7 +59,13 @@ fn describe(info: &TraceInfo) -> String {
         format!("apis       {}", info.apis.join(", ")),
         format!(
             "begins     {}",
-            if info.snapshot { "with a snapshot" } else { "without snapshot" }
+            match info.snapshot {
+                true => format!(
+                    "with a snapshot, for which a thread was held {:.1?}",
+                    Duration::from_micros(info.held_us)
+                ),
+                false => "without snapshot".to_owned(),
+            }
         ),
         format!("ended      {}", ending(info)),
         format!("waits      {} ({:.1?})", info.waits, Duration::from_nanos(info.wait_ns)),

@@ -147,6 +147,7 @@ pub struct Assembler {
     raw_bytes: u64,
     blob_bytes: u64,
     snapshot: bool,
+    held_us: u64,
     missing: Vec<String>,
 }
 
@@ -174,6 +175,7 @@ impl Assembler {
             raw_bytes: 0,
             blob_bytes: 0,
             snapshot: false,
+            held_us: 0,
             missing: Vec::new(),
         }
     }
@@ -246,6 +248,11 @@ impl Assembler {
     /// Whether the stream begins with what there was.
     pub fn has_snapshot(&self) -> bool {
         self.snapshot
+    }
+
+    /// For how long a thread was held for that, at most, in microseconds.
+    pub fn held_us(&self) -> u64 {
+        self.held_us
     }
 
     /// What that leaves out.
@@ -488,6 +495,7 @@ impl Assembler {
             }
             Meta::Snapshot(snapshot) => {
                 self.snapshot = true;
+                self.held_us = self.held_us.max(snapshot.held_us.into());
                 let room = MISSING_MAX.saturating_sub(self.missing.len());
                 self.missing.extend(snapshot.sentences().take(room));
             }

@@ -579,6 +579,7 @@ impl Drain {
             gaps: self.assembler.gaps().to_vec(),
             options: self.capture.plan.options(),
             snapshot: self.assembler.has_snapshot(),
+            held_us: self.assembler.held_us(),
             missing: self.assembler.missing().to_vec(),
             ..Footer::default()
         };

@@ -40,6 +40,8 @@ pub struct Census {
     pub missing_bytes: u64,
     /// The stream begins with what there was when the capture began.
     pub snapshot: bool,
+    /// For how long a thread was held for it, at most, in microseconds.
+    pub held_us: u64,
     /// What that leaves out, a sentence each.
     pub missing: Vec<String>,
     collector: Collector,
@@ -132,6 +134,7 @@ impl Census {
             Meta::Snapshot(snapshot) => {
                 self.count_current_thread();
                 self.snapshot = true;
+                self.held_us = self.held_us.max(snapshot.held_us.into());
                 self.missing.extend(snapshot.sentences());
             }
             Meta::Blob(piece) => {

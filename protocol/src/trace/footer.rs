@@ -37,6 +37,8 @@ pub struct Footer {
     pub options: CaptureOptions,
     /// The stream begins with what there was when the capture began.
     pub snapshot: bool,
+    /// For how long a thread was held for that, at most, in microseconds.
+    pub held_us: u64,
     /// What that leaves out, a sentence each.
     pub missing: Vec<String>,
 }

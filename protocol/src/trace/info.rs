@@ -25,6 +25,8 @@ pub struct Info {
     pub apis: Vec<String>,
     /// Whether the trace begins with the state of a program that was running.
     pub snapshot: bool,
+    /// For how long a thread was held for that, at most, in microseconds.
+    pub held_us: u64,
     /// What that state leaves out, a sentence each.
     pub missing: Vec<String>,
     pub end_of_stream: EndOfStream,
@@ -107,6 +109,7 @@ impl Info {
             },
             lost: footer.lost,
             snapshot: footer.snapshot,
+            held_us: footer.held_us,
             missing: footer.missing,
             records: footer.totals.records,
             memory: footer.totals.memory.into(),
@@ -151,6 +154,7 @@ impl Info {
             end_of_stream: end.unwrap_or_default(),
             lost: lost_in_gaps(&census),
             snapshot: census.snapshot,
+            held_us: census.held_us,
             missing: census.missing.clone(),
             processes: processes_of(&census),
             complete: file.complete && damage.is_none(),
@@ -176,6 +180,7 @@ impl Info {
             threads: 0,
             apis: Vec::new(),
             snapshot: false,
+            held_us: 0,
             missing: Vec::new(),
             end_of_stream: EndOfStream::default(),
             lost: Lost::default(),

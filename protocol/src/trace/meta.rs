@@ -138,6 +138,8 @@ pub struct Blob<'a> {
 /// began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Snapshot<'a> {
+    /// For how long the thread was held for them, in microseconds.
+    pub held_us: u32,
     /// What they leave out: UTF-8, a line each.
     pub missing: &'a [u8],
 }
@@ -449,7 +451,8 @@ impl<'a> Fields<'a> {
     fn snapshot(self) -> Result<Meta<'a>, MetaError> {
         let end = 8 + self.u32_at(0) as usize;
         let short = MetaError::Short { id: atom::SNAPSHOT, len: self.0.len(), needed: end as u64 };
-        Ok(Meta::Snapshot(Snapshot { missing: self.0.get(8..end).ok_or(short)? }))
+        let missing = self.0.get(8..end).ok_or(short)?;
+        Ok(Meta::Snapshot(Snapshot { held_us: self.u32_at(4), missing }))
     }
 
     fn limits(self) -> Result<Meta<'a>, MetaError> {

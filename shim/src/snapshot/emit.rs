@@ -3,6 +3,8 @@
 //! They are written like those of recorded commands, with flag [`SETUP`], and the driver hears
 //! nothing of them.
 
+use std::time::Instant;
+
 use gapii_protocol::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT};
 
 use crate::call::Call;
@@ -23,6 +25,8 @@ pub struct Emitter {
     is_timed: bool,
     /// What has to be left out, a line each.
     missing: String,
+    /// When the program was held.
+    since: Instant,
 }
 
 /// A command on its way into a record.
@@ -40,13 +44,14 @@ impl Emitter {
     pub fn new(thread: &'static mut Thread) -> Self {
         let is_timed = thread.producer.is_on_hold();
         thread.producer.resume();
-        Self { thread, is_timed, missing: String::new() }
+        Self { thread, is_timed, missing: String::new(), since: Instant::now() }
     }
 
     /// Says that all has been written, and what is missing; the thread is still inside.
     pub fn finish(self) -> &'static mut Thread {
         let mut payload = (self.missing.len() as u32).to_le_bytes().to_vec();
-        payload.extend([0; 4]);
+        let held_us = u32::try_from(self.since.elapsed().as_micros()).unwrap_or(u32::MAX);
+        payload.extend(held_us.to_le_bytes());
         payload.extend_from_slice(self.missing.as_bytes());
         write_meta(self.thread, SNAPSHOT, &payload);
         if self.is_timed {

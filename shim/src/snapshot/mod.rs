@@ -31,6 +31,7 @@ use crossbeam_utils::Backoff;
 use gapii_state::{Context, Thread as State};
 
 use crate::capture;
+use crate::seats;
 use crate::thread::Thread;
 use crate::tracking;
 use emit::Emitter;
@@ -53,10 +54,11 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
         return thread;
     }
     // SAFETY: the thread is inside the shim, and nothing else looks at its state now.
-    let Some(state) = (unsafe { tracking::state() }) else { return thread };
+    let state = unsafe { tracking::state_or_new() };
     let mut emitter = Emitter::new(thread);
     match OneAtATime::wait() {
         Some(_alone) => {
+            wait_for_others(&mut emitter, state, epoch);
             if PROCESS_IN.load(Acquire) != epoch {
                 egl::describe(&mut emitter, &state.process);
                 PROCESS_IN.store(epoch, Release);
@@ -81,7 +83,10 @@ pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut
     }
     let mut emitter = Emitter::new(thread);
     match OneAtATime::wait() {
-        Some(_alone) => describe_context(&mut emitter, state, epoch),
+        Some(_alone) => {
+            wait_for_others(&mut emitter, state, epoch);
+            describe_context(&mut emitter, state, epoch);
+        }
         None => emitter.leave_out(TOO_LONG),
     }
     emitter.finish()
@@ -93,6 +98,19 @@ pub fn note_made(context: u64) {
     // SAFETY: in a hooked command of this thread.
     if let Some(state) = unsafe { tracking::state() } {
         state.process.contexts().note_described(context, epoch);
+    }
+}
+
+/// Waits until what threads share is nobody's to change any more, if it is about to be described.
+fn wait_for_others(emitter: &mut Emitter, state: &State, epoch: u64) {
+    let group = state.context.as_deref().map(|context| context.group.described.load(Relaxed));
+    if PROCESS_IN.load(Acquire) == epoch && group.is_none_or(|described| described == epoch) {
+        return;
+    }
+    for tid in seats::wait_for_others(epoch) {
+        emitter.leave_out(&format!(
+            "a command that thread {tid} may be in: it came to none while it was waited for"
+        ));
     }
 }
 

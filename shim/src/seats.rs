@@ -1,0 +1,217 @@
+//! The threads that use EGL: who they are, and whether they may be in the driver with a command that
+//! the capture which is about to begin does not hold.
+//!
+//! While nothing is recorded most commands jump straight to the driver, so nobody can tell whether a
+//! thread is in there. Once hooks have changed, a thread that comes to its next command is not, and
+//! says so here. One that sleeps all the while, and one without a context, most probably is not.
+
+use core::ptr;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::thread_exit::ThreadExit;
+use crate::tls::words;
+
+/// One thread's place. Leaked, and taken again by another once its thread has ended.
+pub struct Seat {
+    next: AtomicPtr<Seat>,
+    /// 0: free.
+    tid: AtomicU32,
+    /// Set while the thread has a context, or makes one.
+    is_at_work: AtomicBool,
+    /// The newest capture that the thread knows of: no command that began before it is on its way.
+    knows: AtomicU64,
+}
+
+/// All of them, newest first; a forked child begins with none.
+static SEATS: AtomicPtr<Seat> = AtomicPtr::new(ptr::null_mut());
+
+/// How long a thread is waited for that runs.
+const LIMIT: Duration = Duration::from_millis(250);
+/// How long one must have slept to count as idle.
+const ASLEEP: Duration = Duration::from_millis(20);
+/// How soon most have come to a command, so that nobody need be asked about.
+const SOON: Duration = Duration::from_millis(2);
+/// How often is looked until then, and afterwards.
+const LOOK_AGAIN: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(1)];
+
+/// A place for this thread, until it ends.
+pub fn take() -> &'static Seat {
+    static EXIT: ThreadExit = ThreadExit::new(leave);
+    let seat = Seat::take();
+    // SAFETY: this thread's own words.
+    unsafe { (*words()).seat = seat };
+    EXIT.notice(ptr::from_ref(seat).cast_mut().cast());
+    seat
+}
+
+unsafe extern "C" fn leave(seat: *mut libc::c_void) {
+    // SAFETY: this thread's own words.
+    let words = unsafe { &mut *words() };
+    if ptr::eq(words.seat.cast(), seat) {
+        words.seat = ptr::null();
+        // SAFETY: leaked.
+        unsafe { &*seat.cast::<Seat>() }.leave();
+    }
+}
+
+impl Seat {
+    fn take() -> &'static Seat {
+        // SAFETY: has no failure.
+        let tid = unsafe { libc::gettid() } as u32;
+        let free = all().find(|seat| seat.tid.compare_exchange(0, tid, Acquire, Relaxed).is_ok());
+        free.unwrap_or_else(|| {
+            let seat: &'static mut Seat = Box::leak(Box::new(Seat {
+                next: AtomicPtr::new(ptr::null_mut()),
+                tid: AtomicU32::new(tid),
+                is_at_work: AtomicBool::new(false),
+                knows: AtomicU64::new(0),
+            }));
+            let mut newest = SEATS.load(Relaxed);
+            loop {
+                seat.next.store(newest, Relaxed);
+                match SEATS.compare_exchange_weak(newest, seat, Release, Relaxed) {
+                    Ok(_) => return &*seat,
+                    Err(newer) => newest = newer,
+                }
+            }
+        })
+    }
+
+    fn leave(&self) {
+        self.is_at_work.store(false, Relaxed);
+        self.knows.store(0, Relaxed);
+        self.tid.store(0, Release);
+    }
+
+    pub fn set_at_work(&self, is_at_work: bool) {
+        self.is_at_work.store(is_at_work, Relaxed);
+    }
+
+    /// No command of the thread that began before capture `epoch` is on its way.
+    pub fn know(&self, epoch: u64) {
+        // What the thread's last command did is seen by whoever sees this.
+        self.knows.store(epoch, Release);
+    }
+}
+
+fn all() -> impl Iterator<Item = &'static Seat> {
+    let seat = |seat: &AtomicPtr<Seat>| {
+        // SAFETY: null, or leaked.
+        unsafe { seat.load(Acquire).as_ref() }
+    };
+    core::iter::successors(seat(&SEATS), move |last| seat(&last.next))
+}
+
+/// Waits until no other thread is in the driver with a command that capture `epoch` does not hold.
+/// Returns the threads of which that is not certain.
+pub fn wait_for_others(epoch: u64) -> Vec<u32> {
+    let own = this_seat();
+    let is_other = |seat: &&Seat| !own.is_some_and(|own| ptr::eq(own, *seat));
+    let mut others: Vec<Other> = all().filter(is_other).map(Other::new).collect();
+    let began = Instant::now();
+    loop {
+        others.retain(|other| other.may_be_inside(epoch));
+        let elapsed = began.elapsed();
+        let is_late = elapsed >= SOON;
+        let is_over = others.is_empty() || elapsed >= LIMIT;
+        if is_over || (is_late && others.iter_mut().fold(true, |all, one| one.is_idle() && all)) {
+            return others.iter().map(|other| other.tid).collect();
+        }
+        thread::sleep(LOOK_AGAIN[usize::from(is_late)]);
+    }
+}
+
+/// This thread's place, if it has one.
+pub fn this_seat() -> Option<&'static Seat> {
+    // SAFETY: this thread's own words.
+    let seat = unsafe { (*words()).seat };
+    // SAFETY: null, or leaked.
+    unsafe { seat.as_ref() }
+}
+
+/// In a forked child: its only thread takes a new place.
+pub fn forget() {
+    SEATS.store(ptr::null_mut(), Release);
+    // SAFETY: this thread's own words.
+    unsafe { (*words()).seat = ptr::null() };
+}
+
+/// Another thread, while it is waited for.
+struct Other {
+    seat: &'static Seat,
+    tid: u32,
+    /// Since when it sleeps, and how often it had been woken by then.
+    asleep: Option<(Instant, u64)>,
+}
+
+impl Other {
+    fn new(seat: &'static Seat) -> Self {
+        Self { seat, tid: seat.tid.load(Relaxed), asleep: None }
+    }
+
+    fn may_be_inside(&self, epoch: u64) -> bool {
+        let Seat { tid, is_at_work, knows, .. } = self.seat;
+        // Acquires what the thread had done.
+        let knows = knows.load(Acquire);
+        tid.load(Acquire) == self.tid && self.tid != 0 && is_at_work.load(Acquire) && knows < epoch
+    }
+
+    /// Whether it has slept for a while, without a break.
+    fn is_idle(&mut self) -> bool {
+        let Some(wakes) = sleeping(self.tid) else {
+            self.asleep = None;
+            return false;
+        };
+        match self.asleep {
+            Some((since, before)) if before == wakes => since.elapsed() >= ASLEEP,
+            _ => {
+                self.asleep = Some((Instant::now(), wakes));
+                false
+            }
+        }
+    }
+}
+
+/// How often a thread has been off its processor, if it sleeps now.
+fn sleeping(tid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).ok()?;
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+    if !field("State:")?.trim_start().starts_with('S') {
+        return None;
+    }
+    let count = |name| field(name)?.trim().parse::<u64>().ok();
+    Some(count("voluntary_ctxt_switches:")? + count("nonvoluntary_ctxt_switches:")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn thread_that_sleeps_is_waited_for_a_short_while_and_named() {
+        let (tell, told) = channel();
+        let (end, ended) = channel::<()>();
+        let sleeper = thread::spawn(move || {
+            let seat = Seat::take();
+            seat.set_at_work(true);
+            tell.send(seat).unwrap();
+            ended.recv().unwrap_err();
+            seat.leave();
+        });
+        let seat = told.recv().unwrap();
+        let tid = seat.tid.load(Relaxed);
+        let began = Instant::now();
+        assert_eq!(wait_for_others(7), [tid]);
+        assert!((ASLEEP..LIMIT).contains(&began.elapsed()), "{:?}", began.elapsed());
+        seat.know(7);
+        assert_eq!(wait_for_others(7), []);
+        drop(end);
+        sleeper.join().unwrap();
+        assert_eq!(wait_for_others(8), []);
+    }
+}

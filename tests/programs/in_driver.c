@@ -1,0 +1,37 @@
+/*
+ * One thread swaps, another is in glFinish nearly all the time; both have a context.
+ *
+ * usage: in_driver    for the fake driver, which can spend a while there; until it is killed
+ */
+#include "offscreen.h"
+
+#include <GLES2/gl2.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static struct offscreen shared;
+static EGLSurface other_surface;
+static EGLContext other_context;
+
+static void *finish(void *unused)
+{
+    must(eglMakeCurrent(shared.display, other_surface, other_surface, other_context),
+         "eglMakeCurrent");
+    for (;;)
+        glFinish();
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    shared = offscreen_open(2);
+    other_surface = offscreen_surface(&shared);
+    other_context = offscreen_context(&shared, 2, shared.context);
+    must(pthread_create(&thread, NULL, finish, NULL) == 0, "pthread_create");
+    for (;;) {
+        glClear(GL_COLOR_BUFFER_BIT);
+        offscreen_swap(&shared);
+        usleep(1000);
+    }
+}
