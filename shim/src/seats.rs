@@ -118,7 +118,7 @@ pub fn wait_for_others(epoch: u64) -> Vec<u32> {
         let elapsed = began.elapsed();
         let is_late = elapsed >= SOON;
         let is_over = others.is_empty() || elapsed >= LIMIT;
-        if is_over || (is_late && others.iter_mut().fold(true, |all, one| one.is_idle() && all)) {
+        if is_over || (is_late && others.iter_mut().all(Other::is_idle)) {
             return others.iter().map(|other| other.tid).collect();
         }
         thread::sleep(LOOK_AGAIN[usize::from(is_late)]);

@@ -15,6 +15,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 /// No single command of a test takes longer on two shared cores.
 pub const LIMIT: Duration = Duration::from_secs(120);
+/// How long a process that is not needed any more has to end by itself.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a command left behind.
 #[derive(Debug, Clone)]
@@ -150,7 +152,11 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.kill();
+        // A tool that is killed leaves the program that it has started.
+        self.signal(Signal::TERM);
+        if !self.ended_within(PATIENCE) {
+            self.kill();
+        }
         let _ = self.child.wait();
     }
 }
