@@ -563,7 +563,7 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_FENCE_SYNC_NV);
     let Some(mut call) = Call::begin(EGL_CREATE_FENCE_SYNC_NV) else {
-        return driver(dpy, condition, attrib_list);
+        return trackers::eglCreateFenceSyncNV(dpy, condition, attrib_list);
     };
     tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateFenceSyncNV::enter(
@@ -586,7 +586,30 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     let result = driver(dpy, condition, attrib_list);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateFenceSyncNV::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                condition,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
         call.leave(EGL_CREATE_FENCE_SYNC_NV, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateFenceSyncNV::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                condition,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
     }
     result
 }
@@ -1394,21 +1417,47 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_STREAM_SYNC_NV);
     let Some(call) = Call::begin(EGL_CREATE_STREAM_SYNC_NV) else {
-        return driver(dpy, stream, r#type, attrib_list);
+        return trackers::eglCreateStreamSyncNV(dpy, stream, r#type, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 32, &mut reads) else {
-        return driver(dpy, stream, r#type, attrib_list);
-    };
-    call.clear(16);
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, r#type);
-    call.put(24, attrib_list);
-    let mut call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
+        call.clear(16);
+        call.put(0, dpy);
+        call.put(8, stream);
+        call.put(16, r#type);
+        call.put(24, attrib_list);
+        call.publish_observing(32, &reads)
+    });
     let result = driver(dpy, stream, r#type, attrib_list);
-    call.returned();
-    call.leave(EGL_CREATE_STREAM_SYNC_NV, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateStreamSyncNV::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                stream as u64,
+                r#type,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+        call.leave(EGL_CREATE_STREAM_SYNC_NV, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateStreamSyncNV::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                stream as u64,
+                r#type,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
+    }
     result
 }
 
@@ -1420,7 +1469,7 @@ pub unsafe extern "C" fn eglCreateSync(
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_SYNC);
     let Some(mut call) = Call::begin(EGL_CREATE_SYNC) else {
-        return driver(dpy, r#type, attrib_list);
+        return trackers::eglCreateSync(dpy, r#type, attrib_list);
     };
     tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateSync::enter(
@@ -1443,7 +1492,30 @@ pub unsafe extern "C" fn eglCreateSync(
     let result = driver(dpy, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateSync::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                r#type,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
         call.leave(EGL_CREATE_SYNC, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateSync::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                r#type,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
     }
     result
 }
@@ -1456,7 +1528,7 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_SYNC64_KHR);
     let Some(mut call) = Call::begin(EGL_CREATE_SYNC64_KHR) else {
-        return driver(dpy, r#type, attrib_list);
+        return trackers::eglCreateSync64KHR(dpy, r#type, attrib_list);
     };
     tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateSync64KHR::enter(
@@ -1479,7 +1551,30 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     let result = driver(dpy, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateSync64KHR::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                r#type,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
         call.leave(EGL_CREATE_SYNC64_KHR, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateSync64KHR::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                r#type,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
     }
     result
 }
@@ -1492,7 +1587,7 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_SYNC_KHR);
     let Some(mut call) = Call::begin(EGL_CREATE_SYNC_KHR) else {
-        return driver(dpy, r#type, attrib_list);
+        return trackers::eglCreateSyncKHR(dpy, r#type, attrib_list);
     };
     tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateSyncKHR::enter(
@@ -1515,7 +1610,30 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     let result = driver(dpy, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+            commands::eglCreateSyncKHR::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                r#type,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
         call.leave(EGL_CREATE_SYNC_KHR, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_egl() {
+        tracker.update(|tracked, readable, observer| {
+            commands::eglCreateSyncKHR::leave(
+                tracked,
+                readable,
+                observer,
+                dpy as u64,
+                r#type,
+                attrib_list as u64,
+                result as u64,
+            )
+        });
     }
     result
 }
@@ -1747,40 +1865,64 @@ pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_voi
 
 pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC);
-    let Some(call) = Call::begin(EGL_DESTROY_SYNC) else { return driver(dpy, sync) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, sync) };
-    call.put(0, dpy);
-    call.put(8, sync);
-    let mut call = call.publish();
+    let Some(mut call) = Call::begin(EGL_DESTROY_SYNC) else {
+        return trackers::eglDestroySync(dpy, sync);
+    };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglDestroySync::enter(tracked, readable, observer, dpy as u64, sync as u64)
+    });
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, dpy);
+        call.put(8, sync);
+        call.publish()
+    });
     let result = driver(dpy, sync);
-    call.returned();
-    call.leave(EGL_DESTROY_SYNC, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        call.leave(EGL_DESTROY_SYNC, 0, result, &mut []);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_SYNC_KHR);
-    let Some(call) = Call::begin(EGL_DESTROY_SYNC_KHR) else { return driver(dpy, sync) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, sync) };
-    call.put(0, dpy);
-    call.put(8, sync);
-    let mut call = call.publish();
+    let Some(mut call) = Call::begin(EGL_DESTROY_SYNC_KHR) else {
+        return trackers::eglDestroySyncKHR(dpy, sync);
+    };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglDestroySyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64)
+    });
+    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
+        call.put(0, dpy);
+        call.put(8, sync);
+        call.publish()
+    });
     let result = driver(dpy, sync);
-    call.returned();
-    call.leave(EGL_DESTROY_SYNC_KHR, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        call.leave(EGL_DESTROY_SYNC_KHR, 0, result, &mut []);
+    }
     result
 }
 
 pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC_NV);
-    let Some(call) = Call::begin(EGL_DESTROY_SYNC_NV) else { return driver(sync) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
-    call.put(0, sync);
-    let mut call = call.publish();
+    let Some(mut call) = Call::begin(EGL_DESTROY_SYNC_NV) else {
+        return trackers::eglDestroySyncNV(sync);
+    };
+    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        commands::eglDestroySyncNV::enter(tracked, readable, observer, sync as u64)
+    });
+    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
+        call.put(0, sync);
+        call.publish()
+    });
     let result = driver(sync);
-    call.returned();
-    call.leave(EGL_DESTROY_SYNC_NV, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        call.leave(EGL_DESTROY_SYNC_NV, 0, result, &mut []);
+    }
     result
 }
 

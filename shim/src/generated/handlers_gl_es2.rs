@@ -121,13 +121,23 @@ pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
 
 pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_RENDERBUFFER);
-    let Some(call) = Call::begin(GL_BIND_RENDERBUFFER) else { return driver(target, renderbuffer) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, renderbuffer) };
-    call.put(0, target);
-    call.put(4, renderbuffer);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_RENDERBUFFER) else {
+        return trackers::glBindRenderbuffer(target, renderbuffer);
+    };
+    if matches!(target, 0x8d41) {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glBindRenderbuffer::enter(tracked, readable, observer, target, renderbuffer)
+        });
+    }
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, renderbuffer);
+        call.publish()
+    });
     driver(target, renderbuffer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
@@ -2074,19 +2084,31 @@ pub unsafe extern "C" fn glRenderbufferStorage(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_RENDERBUFFER_STORAGE);
-    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE) else {
-        return driver(target, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE) else {
+        return trackers::glRenderbufferStorage(target, internalformat, width, height);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(target, internalformat, width, height);
-    };
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, width);
-    call.put(12, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glRenderbufferStorage::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, internalformat);
+        call.put(8, width);
+        call.put(12, height);
+        call.publish()
+    });
     driver(target, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
@@ -2817,114 +2839,170 @@ pub unsafe extern "C" fn glValidateProgram(program: u32) {
 
 pub unsafe extern "C" fn glVertexAttrib1f(index: u32, x: f32) {
     let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_VERTEX_ATTRIB1F);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB1F) else { return driver(index, x) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, x) };
-    call.put(0, index);
-    call.put(4, x);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB1F) else {
+        return trackers::glVertexAttrib1f(index, x);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttrib1f::enter(tracked, readable, observer, index, x)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, index);
+        call.put(4, x);
+        call.publish()
+    });
     driver(index, x);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttrib1fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB1FV);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB1FV) else { return driver(index, v) };
-    let mut reads = [observe::array(v, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB1FV) else {
+        return trackers::glVertexAttrib1fv(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttrib1fv::enter(tracked, readable, observer, index, v as u64)
+    });
+    let mut reads = [observe::array(v, 1, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, index);
+        call.put(8, v);
+        call.publish_observing(16, &reads)
+    });
     driver(index, v);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttrib2f(index: u32, x: f32, y: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_VERTEX_ATTRIB2F);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB2F) else { return driver(index, x, y) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(index, x, y) };
-    call.clear(8);
-    call.put(0, index);
-    call.put(4, x);
-    call.put(8, y);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB2F) else {
+        return trackers::glVertexAttrib2f(index, x, y);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttrib2f::enter(tracked, readable, observer, index, x, y)
+    });
+    let call = call.reserve(EFFECT, 12).map(|call| {
+        call.clear(8);
+        call.put(0, index);
+        call.put(4, x);
+        call.put(8, y);
+        call.publish()
+    });
     driver(index, x, y);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttrib2fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB2FV);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB2FV) else { return driver(index, v) };
-    let mut reads = [observe::array(v, 2, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB2FV) else {
+        return trackers::glVertexAttrib2fv(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttrib2fv::enter(tracked, readable, observer, index, v as u64)
+    });
+    let mut reads = [observe::array(v, 2, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, index);
+        call.put(8, v);
+        call.publish_observing(16, &reads)
+    });
     driver(index, v);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttrib3f(index: u32, x: f32, y: f32, z: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32) = driver!(GL_VERTEX_ATTRIB3F);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB3F) else { return driver(index, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(index, x, y, z) };
-    call.put(0, index);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, z);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB3F) else {
+        return trackers::glVertexAttrib3f(index, x, y, z);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttrib3f::enter(tracked, readable, observer, index, x, y, z)
+    });
+    let call = call.reserve(EFFECT, 16).map(|call| {
+        call.put(0, index);
+        call.put(4, x);
+        call.put(8, y);
+        call.put(12, z);
+        call.publish()
+    });
     driver(index, x, y, z);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttrib3fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB3FV);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB3FV) else { return driver(index, v) };
-    let mut reads = [observe::array(v, 3, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB3FV) else {
+        return trackers::glVertexAttrib3fv(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttrib3fv::enter(tracked, readable, observer, index, v as u64)
+    });
+    let mut reads = [observe::array(v, 3, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, index);
+        call.put(8, v);
+        call.publish_observing(16, &reads)
+    });
     driver(index, v);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttrib4f(index: u32, x: f32, y: f32, z: f32, w: f32) {
     let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_VERTEX_ATTRIB4F);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB4F) else { return driver(index, x, y, z, w) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, z, w) };
-    call.clear(16);
-    call.put(0, index);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, z);
-    call.put(16, w);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB4F) else {
+        return trackers::glVertexAttrib4f(index, x, y, z, w);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttrib4f::enter(tracked, readable, observer, index, x, y, z, w)
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, index);
+        call.put(4, x);
+        call.put(8, y);
+        call.put(12, z);
+        call.put(16, w);
+        call.publish()
+    });
     driver(index, x, y, z, w);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttrib4fv(index: u32, v: *const f32) {
     let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB4FV);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB4FV) else { return driver(index, v) };
-    let mut reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB4FV) else {
+        return trackers::glVertexAttrib4fv(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttrib4fv::enter(tracked, readable, observer, index, v as u64)
+    });
+    let mut reads = [observe::array(v, 4, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, index);
+        call.put(8, v);
+        call.publish_observing(16, &reads)
+    });
     driver(index, v);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribPointer(

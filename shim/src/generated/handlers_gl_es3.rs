@@ -66,13 +66,21 @@ pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
 
 pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
     let driver: unsafe extern "C" fn(u32) = driver!(GL_BEGIN_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::begin(GL_BEGIN_TRANSFORM_FEEDBACK) else { return driver(primitiveMode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(primitiveMode) };
-    call.clear(0);
-    call.put(0, primitiveMode);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BEGIN_TRANSFORM_FEEDBACK) else {
+        return trackers::glBeginTransformFeedback(primitiveMode);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBeginTransformFeedback::enter(tracked, readable, observer, primitiveMode)
+    });
+    let call = call.reserve(EFFECT, 4).map(|call| {
+        call.clear(0);
+        call.put(0, primitiveMode);
+        call.publish()
+    });
     driver(primitiveMode);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) {
@@ -205,13 +213,21 @@ pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
 
 pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::begin(GL_BIND_TRANSFORM_FEEDBACK) else { return driver(target, id) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, id) };
-    call.put(0, target);
-    call.put(4, id);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_BIND_TRANSFORM_FEEDBACK) else {
+        return trackers::glBindTransformFeedback(target, id);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glBindTransformFeedback::enter(tracked, readable, observer, target, id)
+    });
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, id);
+        call.publish()
+    });
     driver(target, id);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindVertexArray(array: u32) {
@@ -857,23 +873,29 @@ pub unsafe extern "C" fn glDebugMessageControl(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
         driver!(GL_DEBUG_MESSAGE_CONTROL);
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL) else {
-        return driver(source, r#type, severity, count, ids, enabled);
+    let Some(mut call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL) else {
+        return trackers::glDebugMessageControl(source, r#type, severity, count, ids, enabled);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDebugMessageControl::enter(
+            tracked, readable, observer, source, r#type, severity, count, ids as u64, enabled,
+        )
+    });
     let mut reads = [observe::array(ids, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 25, &mut reads) else {
-        return driver(source, r#type, severity, count, ids, enabled);
-    };
-    call.clear(24);
-    call.put(0, source);
-    call.put(4, r#type);
-    call.put(8, severity);
-    call.put(12, count);
-    call.put(16, ids);
-    call.put(24, enabled);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(EFFECT, 25, &mut reads).map(|call| {
+        call.clear(24);
+        call.put(0, source);
+        call.put(4, r#type);
+        call.put(8, severity);
+        call.put(12, count);
+        call.put(16, ids);
+        call.put(24, enabled);
+        call.publish_observing(32, &reads)
+    });
     driver(source, r#type, severity, count, ids, enabled);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDebugMessageInsert(
@@ -1437,11 +1459,17 @@ pub unsafe extern "C" fn glEndQuery(target: u32) {
 
 pub unsafe extern "C" fn glEndTransformFeedback() {
     let driver: unsafe extern "C" fn() = driver!(GL_END_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::begin(GL_END_TRANSFORM_FEEDBACK) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_END_TRANSFORM_FEEDBACK) else {
+        return trackers::glEndTransformFeedback();
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEndTransformFeedback::enter(tracked, readable, observer)
+    });
+    let call = call.reserve(EFFECT, 0).map(|call| call.publish());
     driver();
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
@@ -4380,21 +4408,40 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE);
-    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE) else {
-        return driver(target, samples, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE) else {
+        return trackers::glRenderbufferStorageMultisample(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, samples, internalformat, width, height);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisample::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish()
+    });
     driver(target, samples, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glResumeTransformFeedback() {
@@ -5468,62 +5515,90 @@ pub unsafe extern "C" fn glVertexAttribFormat(
 
 pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32) {
     let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_VERTEX_ATTRIB_I4I);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4I) else { return driver(index, x, y, z, w) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, z, w) };
-    call.clear(16);
-    call.put(0, index);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, z);
-    call.put(16, w);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4I) else {
+        return trackers::glVertexAttribI4i(index, x, y, z, w);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribI4i::enter(tracked, readable, observer, index, x, y, z, w)
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, index);
+        call.put(4, x);
+        call.put(8, y);
+        call.put(12, z);
+        call.put(16, w);
+        call.publish()
+    });
     driver(index, x, y, z, w);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
     let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_VERTEX_ATTRIB_I4IV);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4IV) else { return driver(index, v) };
-    let mut reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4IV) else {
+        return trackers::glVertexAttribI4iv(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribI4iv::enter(tracked, readable, observer, index, v as u64)
+    });
+    let mut reads = [observe::array(v, 4, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, index);
+        call.put(8, v);
+        call.publish_observing(16, &reads)
+    });
     driver(index, v);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, w: u32) {
     let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I4UI);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4UI) else { return driver(index, x, y, z, w) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, z, w) };
-    call.clear(16);
-    call.put(0, index);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, z);
-    call.put(16, w);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4UI) else {
+        return trackers::glVertexAttribI4ui(index, x, y, z, w);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribI4ui::enter(tracked, readable, observer, index, x, y, z, w)
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, index);
+        call.put(4, x);
+        call.put(8, y);
+        call.put(12, z);
+        call.put(16, w);
+        call.publish()
+    });
     driver(index, x, y, z, w);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribI4uiv(index: u32, v: *const u32) {
     let driver: unsafe extern "C" fn(u32, *const u32) = driver!(GL_VERTEX_ATTRIB_I4UIV);
-    let Some(call) = Call::begin(GL_VERTEX_ATTRIB_I4UIV) else { return driver(index, v) };
-    let mut reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4UIV) else {
+        return trackers::glVertexAttribI4uiv(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glVertexAttribI4uiv::enter(tracked, readable, observer, index, v as u64)
+    });
+    let mut reads = [observe::array(v, 4, 4)];
+    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
+        call.clear(0);
+        call.put(0, index);
+        call.put(8, v);
+        call.publish_observing(16, &reads)
+    });
     driver(index, v);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glVertexAttribIFormat(

@@ -177,15 +177,29 @@ pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
 
 pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_RENDERBUFFER_OES);
-    let Some(call) = Call::begin(GL_BIND_RENDERBUFFER_OES) else {
-        return driver(target, renderbuffer);
+    let Some(mut call) = Call::begin(GL_BIND_RENDERBUFFER_OES) else {
+        return trackers::glBindRenderbufferOES(target, renderbuffer);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, renderbuffer) };
-    call.put(0, target);
-    call.put(4, renderbuffer);
-    let call = call.publish();
+    if matches!(target, 0x8d41) {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glBindRenderbufferOES::enter(
+                tracked,
+                readable,
+                observer,
+                target,
+                renderbuffer,
+            )
+        });
+    }
+    let call = call.reserve(EFFECT, 8).map(|call| {
+        call.put(0, target);
+        call.put(4, renderbuffer);
+        call.publish()
+    });
     driver(target, renderbuffer);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
@@ -1271,23 +1285,29 @@ pub unsafe extern "C" fn glDebugMessageControlKHR(
 ) {
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
         driver!(GL_DEBUG_MESSAGE_CONTROL_KHR);
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL_KHR) else {
-        return driver(source, r#type, severity, count, ids, enabled);
+    let Some(mut call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL_KHR) else {
+        return trackers::glDebugMessageControlKHR(source, r#type, severity, count, ids, enabled);
     };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glDebugMessageControlKHR::enter(
+            tracked, readable, observer, source, r#type, severity, count, ids as u64, enabled,
+        )
+    });
     let mut reads = [observe::array(ids, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 25, &mut reads) else {
-        return driver(source, r#type, severity, count, ids, enabled);
-    };
-    call.clear(24);
-    call.put(0, source);
-    call.put(4, r#type);
-    call.put(8, severity);
-    call.put(12, count);
-    call.put(16, ids);
-    call.put(24, enabled);
-    let call = call.publish_observing(32, &reads);
+    let call = call.reserve_observing(EFFECT, 25, &mut reads).map(|call| {
+        call.clear(24);
+        call.put(0, source);
+        call.put(4, r#type);
+        call.put(8, severity);
+        call.put(12, count);
+        call.put(16, ids);
+        call.put(24, enabled);
+        call.publish_observing(32, &reads)
+    });
     driver(source, r#type, severity, count, ids, enabled);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glDebugMessageInsertKHR(
@@ -2296,16 +2316,28 @@ pub unsafe extern "C" fn glDrawTransformFeedbackInstancedEXT(
 pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
     let driver: unsafe extern "C" fn(u32, *mut c_void) =
         driver!(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES);
-    let Some(call) = Call::begin(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES) else {
-        return driver(target, image);
+    let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES) else {
+        return trackers::glEGLImageTargetRenderbufferStorageOES(target, image);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, image) };
-    call.clear(0);
-    call.put(0, target);
-    call.put(8, image);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glEGLImageTargetRenderbufferStorageOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            image as u64,
+        )
+    });
+    let call = call.reserve(EFFECT, 16).map(|call| {
+        call.clear(0);
+        call.put(0, target);
+        call.put(8, image);
+        call.publish()
+    });
     driver(target, image);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
@@ -6408,13 +6440,22 @@ pub unsafe extern "C" fn glPushGroupMarkerEXT(length: i32, marker: *const c_char
 
 pub unsafe extern "C" fn glQueryCounterEXT(id: u32, target: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_QUERY_COUNTER_EXT);
-    let Some(call) = Call::begin(GL_QUERY_COUNTER_EXT) else { return driver(id, target) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(id, target) };
-    call.put(0, id);
-    call.put(4, target);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(GL_QUERY_COUNTER_EXT) else {
+        return trackers::glQueryCounterEXT(id, target);
+    };
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glQueryCounterEXT::enter(tracked, readable, observer, id, target)
+    });
+    let mut reads = [];
+    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
+        call.put(0, id);
+        call.put(4, target);
+        call.publish_observing(8, &reads)
+    });
     driver(id, target);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i32) -> u32 {
@@ -6643,21 +6684,40 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT);
-    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT) else {
-        return driver(target, samples, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT) else {
+        return trackers::glRenderbufferStorageMultisampleEXT(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, samples, internalformat, width, height);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish()
+    });
     driver(target, samples, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageOES(
@@ -6667,19 +6727,31 @@ pub unsafe extern "C" fn glRenderbufferStorageOES(
     height: i32,
 ) {
     let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_RENDERBUFFER_STORAGE_OES);
-    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_OES) else {
-        return driver(target, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_OES) else {
+        return trackers::glRenderbufferStorageOES(target, internalformat, width, height);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(target, internalformat, width, height);
-    };
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, width);
-    call.put(12, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glRenderbufferStorageOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 16).map(|call| {
+        call.put(0, target);
+        call.put(4, internalformat);
+        call.put(8, width);
+        call.put(12, height);
+        call.publish()
+    });
     driver(target, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glRotatexOES(angle: i32, x: i32, y: i32, z: i32) {

@@ -4923,21 +4923,40 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE);
-    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE) else {
-        return driver(target, samples, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE) else {
+        return trackers::glRenderbufferStorageMultisampleANGLE(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, samples, internalformat, width, height);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleANGLE::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish()
+    });
     driver(target, samples, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
@@ -4949,21 +4968,40 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE);
-    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE) else {
-        return driver(target, samples, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE) else {
+        return trackers::glRenderbufferStorageMultisampleAPPLE(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, samples, internalformat, width, height);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleAPPLE::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish()
+    });
     driver(target, samples, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisampleAdvancedAMD(
@@ -5002,21 +5040,40 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG);
-    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG) else {
-        return driver(target, samples, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG) else {
+        return trackers::glRenderbufferStorageMultisampleIMG(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, samples, internalformat, width, height);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleIMG::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish()
+    });
     driver(target, samples, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
@@ -5028,21 +5085,40 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
 ) {
     let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
         driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV);
-    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV) else {
-        return driver(target, samples, internalformat, width, height);
+    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV) else {
+        return trackers::glRenderbufferStorageMultisampleNV(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        );
     };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, samples, internalformat, width, height);
-    };
-    call.clear(16);
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, internalformat);
-    call.put(12, width);
-    call.put(16, height);
-    let call = call.publish();
+    tracking::touch(&mut call, |tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleNV::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    let call = call.reserve(EFFECT, 20).map(|call| {
+        call.clear(16);
+        call.put(0, target);
+        call.put(4, samples);
+        call.put(8, internalformat);
+        call.put(12, width);
+        call.put(16, height);
+        call.publish()
+    });
     driver(target, samples, internalformat, width, height);
-    call.finish();
+    if let Some(call) = call {
+        call.finish();
+    }
 }
 
 pub unsafe extern "C" fn glResetMemoryObjectParameterNV(memory: u32, pname: u32) {

@@ -41,7 +41,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     Some(Handler(eglCreateDRMImageMESA as *const ())),
-    None,
+    Some(Handler(eglCreateFenceSyncNV as *const ())),
     Some(Handler(eglCreateImage as *const ())),
     Some(Handler(eglCreateImageKHR as *const ())),
     None,
@@ -57,10 +57,10 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     Some(Handler(eglCreateStreamProducerSurfaceKHR as *const ())),
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(eglCreateStreamSyncNV as *const ())),
+    Some(Handler(eglCreateSync as *const ())),
+    Some(Handler(eglCreateSync64KHR as *const ())),
+    Some(Handler(eglCreateSyncKHR as *const ())),
     None,
     Some(Handler(eglCreateWindowSurface as *const ())),
     None,
@@ -70,9 +70,9 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     Some(Handler(eglDestroyImageKHR as *const ())),
     None,
     Some(Handler(eglDestroySurface as *const ())),
-    None,
-    None,
-    None,
+    Some(Handler(eglDestroySync as *const ())),
+    Some(Handler(eglDestroySyncKHR as *const ())),
+    Some(Handler(eglDestroySyncNV as *const ())),
     None,
     None,
     Some(Handler(eglExportDMABUFImageQueryMESA as *const ())),
@@ -196,7 +196,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     Some(Handler(glBeginQuery as *const ())),
     Some(Handler(glBeginQueryEXT as *const ())),
-    None,
+    Some(Handler(glBeginTransformFeedback as *const ())),
     None,
     Some(Handler(glBindBuffer as *const ())),
     Some(Handler(glBindBufferBase as *const ())),
@@ -208,12 +208,12 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     Some(Handler(glBindProgramPipeline as *const ())),
     Some(Handler(glBindProgramPipelineEXT as *const ())),
-    None,
-    None,
+    Some(Handler(glBindRenderbuffer as *const ())),
+    Some(Handler(glBindRenderbufferOES as *const ())),
     Some(Handler(glBindSampler as *const ())),
     None,
     Some(Handler(glBindTexture as *const ())),
-    None,
+    Some(Handler(glBindTransformFeedback as *const ())),
     Some(Handler(glBindVertexArray as *const ())),
     Some(Handler(glBindVertexArrayOES as *const ())),
     Some(Handler(glBindVertexBuffer as *const ())),
@@ -328,8 +328,8 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
-    None,
+    Some(Handler(glDebugMessageControl as *const ())),
+    Some(Handler(glDebugMessageControlKHR as *const ())),
     None,
     None,
     Some(Handler(glDeleteBuffers as *const ())),
@@ -420,7 +420,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
+    Some(Handler(glEGLImageTargetRenderbufferStorageOES as *const ())),
     Some(Handler(glEGLImageTargetTexStorageEXT as *const ())),
     Some(Handler(glEGLImageTargetTexture2DOES as *const ())),
     Some(Handler(glEGLImageTargetTextureStorageEXT as *const ())),
@@ -438,7 +438,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
+    Some(Handler(glEndTransformFeedback as *const ())),
     None,
     None,
     None,
@@ -979,7 +979,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
+    Some(Handler(glQueryCounterEXT as *const ())),
     None,
     None,
     None,
@@ -991,15 +991,15 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     Some(Handler(glReadnPixelsKHR as *const ())),
     None,
     None,
+    Some(Handler(glRenderbufferStorage as *const ())),
+    Some(Handler(glRenderbufferStorageMultisample as *const ())),
+    Some(Handler(glRenderbufferStorageMultisampleANGLE as *const ())),
+    Some(Handler(glRenderbufferStorageMultisampleAPPLE as *const ())),
     None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(glRenderbufferStorageMultisampleEXT as *const ())),
+    Some(Handler(glRenderbufferStorageMultisampleIMG as *const ())),
+    Some(Handler(glRenderbufferStorageMultisampleNV as *const ())),
+    Some(Handler(glRenderbufferStorageOES as *const ())),
     None,
     None,
     None,
@@ -1212,24 +1212,24 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(glVertexAttrib1f as *const ())),
+    Some(Handler(glVertexAttrib1fv as *const ())),
+    Some(Handler(glVertexAttrib2f as *const ())),
+    Some(Handler(glVertexAttrib2fv as *const ())),
+    Some(Handler(glVertexAttrib3f as *const ())),
+    Some(Handler(glVertexAttrib3fv as *const ())),
+    Some(Handler(glVertexAttrib4f as *const ())),
+    Some(Handler(glVertexAttrib4fv as *const ())),
     Some(Handler(glVertexAttribBinding as *const ())),
     Some(Handler(glVertexAttribDivisor as *const ())),
     Some(Handler(glVertexAttribDivisorANGLE as *const ())),
     Some(Handler(glVertexAttribDivisorEXT as *const ())),
     Some(Handler(glVertexAttribDivisorNV as *const ())),
     Some(Handler(glVertexAttribFormat as *const ())),
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(glVertexAttribI4i as *const ())),
+    Some(Handler(glVertexAttribI4iv as *const ())),
+    Some(Handler(glVertexAttribI4ui as *const ())),
+    Some(Handler(glVertexAttribI4uiv as *const ())),
     Some(Handler(glVertexAttribIFormat as *const ())),
     Some(Handler(glVertexAttribIPointer as *const ())),
     Some(Handler(glVertexAttribPointer as *const ())),
@@ -1267,6 +1267,41 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
             readable,
             observer,
             dpy as u64,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreateFenceSyncNV(
+    dpy: *mut c_void,
+    condition: u32,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
+        driver!(EGL_CREATE_FENCE_SYNC_NV);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, condition, attrib_list);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateFenceSyncNV::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            condition,
+            attrib_list as u64,
+        )
+    });
+    let result = driver(dpy, condition, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateFenceSyncNV::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            condition,
             attrib_list as u64,
             result as u64,
         )
@@ -1686,6 +1721,132 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
     result
 }
 
+pub unsafe extern "C" fn eglCreateStreamSyncNV(
+    dpy: *mut c_void,
+    stream: *mut c_void,
+    r#type: u32,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const i32) -> *mut c_void =
+        driver!(EGL_CREATE_STREAM_SYNC_NV);
+    let Some(mut tracker) = Tracker::begin_egl() else {
+        return driver(dpy, stream, r#type, attrib_list);
+    };
+    let result = driver(dpy, stream, r#type, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateStreamSyncNV::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            stream as u64,
+            r#type,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreateSync(
+    dpy: *mut c_void,
+    r#type: u32,
+    attrib_list: *const isize,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
+        driver!(EGL_CREATE_SYNC);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, r#type, attrib_list) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateSync::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            r#type,
+            attrib_list as u64,
+        )
+    });
+    let result = driver(dpy, r#type, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateSync::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            r#type,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreateSync64KHR(
+    dpy: *mut c_void,
+    r#type: u32,
+    attrib_list: *const isize,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
+        driver!(EGL_CREATE_SYNC64_KHR);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, r#type, attrib_list) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateSync64KHR::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            r#type,
+            attrib_list as u64,
+        )
+    });
+    let result = driver(dpy, r#type, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateSync64KHR::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            r#type,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn eglCreateSyncKHR(
+    dpy: *mut c_void,
+    r#type: u32,
+    attrib_list: *const i32,
+) -> *mut c_void {
+    let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
+        driver!(EGL_CREATE_SYNC_KHR);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, r#type, attrib_list) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateSyncKHR::enter(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            r#type,
+            attrib_list as u64,
+        )
+    });
+    let result = driver(dpy, r#type, attrib_list);
+    tracker.update(|tracked, readable, observer| {
+        commands::eglCreateSyncKHR::leave(
+            tracked,
+            readable,
+            observer,
+            dpy as u64,
+            r#type,
+            attrib_list as u64,
+            result as u64,
+        )
+    });
+    result
+}
+
 pub unsafe extern "C" fn eglCreateWindowSurface(
     dpy: *mut c_void,
     config: *mut c_void,
@@ -1753,6 +1914,34 @@ pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_voi
         commands::eglDestroySurface::enter(tracked, readable, observer, dpy as u64, surface as u64)
     });
     driver(dpy, surface)
+}
+
+pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, sync) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglDestroySync::enter(tracked, readable, observer, dpy as u64, sync as u64)
+    });
+    driver(dpy, sync)
+}
+
+pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+        driver!(EGL_DESTROY_SYNC_KHR);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, sync) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglDestroySyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64)
+    });
+    driver(dpy, sync)
+}
+
+pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC_NV);
+    let Some(mut tracker) = Tracker::begin_egl() else { return driver(sync) };
+    tracker.update(|tracked, readable, observer| {
+        commands::eglDestroySyncNV::enter(tracked, readable, observer, sync as u64)
+    });
+    driver(sync)
 }
 
 pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
@@ -1946,6 +2135,15 @@ pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
     driver(target, id)
 }
 
+pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
+    let driver: unsafe extern "C" fn(u32) = driver!(GL_BEGIN_TRANSFORM_FEEDBACK);
+    let Some(mut tracker) = Tracker::begin() else { return driver(primitiveMode) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBeginTransformFeedback::enter(tracked, readable, observer, primitiveMode)
+    });
+    driver(primitiveMode)
+}
+
 pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_BUFFER);
     let Some(mut tracker) = Tracker::begin() else { return driver(target, buffer) };
@@ -2026,6 +2224,30 @@ pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
     driver(pipeline)
 }
 
+pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_RENDERBUFFER);
+    if !matches!(target, 0x8d41) {
+        return driver(target, renderbuffer);
+    }
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, renderbuffer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindRenderbuffer::enter(tracked, readable, observer, target, renderbuffer)
+    });
+    driver(target, renderbuffer)
+}
+
+pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_RENDERBUFFER_OES);
+    if !matches!(target, 0x8d41) {
+        return driver(target, renderbuffer);
+    }
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, renderbuffer) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindRenderbufferOES::enter(tracked, readable, observer, target, renderbuffer)
+    });
+    driver(target, renderbuffer)
+}
+
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_SAMPLER);
     let Some(mut tracker) = Tracker::begin() else { return driver(unit, sampler) };
@@ -2042,6 +2264,15 @@ pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
         commands::glBindTexture::enter(tracked, readable, observer, target, texture)
     });
     driver(target, texture)
+}
+
+pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_TRANSFORM_FEEDBACK);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, id) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glBindTransformFeedback::enter(tracked, readable, observer, target, id)
+    });
+    driver(target, id)
 }
 
 pub unsafe extern "C" fn glBindVertexArray(array: u32) {
@@ -2712,6 +2943,48 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
     result
 }
 
+pub unsafe extern "C" fn glDebugMessageControl(
+    source: u32,
+    r#type: u32,
+    severity: u32,
+    count: i32,
+    ids: *const u32,
+    enabled: u8,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
+        driver!(GL_DEBUG_MESSAGE_CONTROL);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(source, r#type, severity, count, ids, enabled);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDebugMessageControl::enter(
+            tracked, readable, observer, source, r#type, severity, count, ids as u64, enabled,
+        )
+    });
+    driver(source, r#type, severity, count, ids, enabled)
+}
+
+pub unsafe extern "C" fn glDebugMessageControlKHR(
+    source: u32,
+    r#type: u32,
+    severity: u32,
+    count: i32,
+    ids: *const u32,
+    enabled: u8,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
+        driver!(GL_DEBUG_MESSAGE_CONTROL_KHR);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(source, r#type, severity, count, ids, enabled);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glDebugMessageControlKHR::enter(
+            tracked, readable, observer, source, r#type, severity, count, ids as u64, enabled,
+        )
+    });
+    driver(source, r#type, severity, count, ids, enabled)
+}
+
 pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
     let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_BUFFERS);
     let Some(mut tracker) = Tracker::begin() else { return driver(n, buffers) };
@@ -2940,6 +3213,22 @@ pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
     driver(index)
 }
 
+pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
+    let driver: unsafe extern "C" fn(u32, *mut c_void) =
+        driver!(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES);
+    let Some(mut tracker) = Tracker::begin() else { return driver(target, image) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glEGLImageTargetRenderbufferStorageOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            image as u64,
+        )
+    });
+    driver(target, image)
+}
+
 pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
     target: u32,
     image: *mut c_void,
@@ -3025,6 +3314,15 @@ pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
         commands::glEnableVertexAttribArray::enter(tracked, readable, observer, index)
     });
     driver(index)
+}
+
+pub unsafe extern "C" fn glEndTransformFeedback() {
+    let driver: unsafe extern "C" fn() = driver!(GL_END_TRANSFORM_FEEDBACK);
+    let Some(mut tracker) = Tracker::begin() else { return driver() };
+    tracker.update(|tracked, readable, observer| {
+        commands::glEndTransformFeedback::enter(tracked, readable, observer)
+    });
+    driver()
 }
 
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
@@ -3726,6 +4024,15 @@ pub unsafe extern "C" fn glProgramBinaryOES(
     driver(program, binaryFormat, binary, length)
 }
 
+pub unsafe extern "C" fn glQueryCounterEXT(id: u32, target: u32) {
+    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_QUERY_COUNTER_EXT);
+    let Some(mut tracker) = Tracker::begin() else { return driver(id, target) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glQueryCounterEXT::enter(tracked, readable, observer, id, target)
+    });
+    driver(id, target)
+}
+
 pub unsafe extern "C" fn glReadPixels(
     x: i32,
     y: i32,
@@ -3913,6 +4220,216 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
             data as u64,
         )
     });
+}
+
+pub unsafe extern "C" fn glRenderbufferStorage(
+    target: u32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_RENDERBUFFER_STORAGE);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glRenderbufferStorage::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glRenderbufferStorageMultisample(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisample::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, samples, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleANGLE::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, samples, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleAPPLE::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, samples, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleEXT::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, samples, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleIMG::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, samples, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, samples, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glRenderbufferStorageMultisampleNV::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, samples, internalformat, width, height)
+}
+
+pub unsafe extern "C" fn glRenderbufferStorageOES(
+    target: u32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+) {
+    let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_RENDERBUFFER_STORAGE_OES);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver(target, internalformat, width, height);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::glRenderbufferStorageOES::enter(
+            tracked,
+            readable,
+            observer,
+            target,
+            internalformat,
+            width,
+            height,
+        )
+    });
+    driver(target, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glShaderSource(
@@ -5161,6 +5678,78 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
     driver(program)
 }
 
+pub unsafe extern "C" fn glVertexAttrib1f(index: u32, x: f32) {
+    let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_VERTEX_ATTRIB1F);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, x) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttrib1f::enter(tracked, readable, observer, index, x)
+    });
+    driver(index, x)
+}
+
+pub unsafe extern "C" fn glVertexAttrib1fv(index: u32, v: *const f32) {
+    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB1FV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttrib1fv::enter(tracked, readable, observer, index, v as u64)
+    });
+    driver(index, v)
+}
+
+pub unsafe extern "C" fn glVertexAttrib2f(index: u32, x: f32, y: f32) {
+    let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_VERTEX_ATTRIB2F);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttrib2f::enter(tracked, readable, observer, index, x, y)
+    });
+    driver(index, x, y)
+}
+
+pub unsafe extern "C" fn glVertexAttrib2fv(index: u32, v: *const f32) {
+    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB2FV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttrib2fv::enter(tracked, readable, observer, index, v as u64)
+    });
+    driver(index, v)
+}
+
+pub unsafe extern "C" fn glVertexAttrib3f(index: u32, x: f32, y: f32, z: f32) {
+    let driver: unsafe extern "C" fn(u32, f32, f32, f32) = driver!(GL_VERTEX_ATTRIB3F);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y, z) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttrib3f::enter(tracked, readable, observer, index, x, y, z)
+    });
+    driver(index, x, y, z)
+}
+
+pub unsafe extern "C" fn glVertexAttrib3fv(index: u32, v: *const f32) {
+    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB3FV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttrib3fv::enter(tracked, readable, observer, index, v as u64)
+    });
+    driver(index, v)
+}
+
+pub unsafe extern "C" fn glVertexAttrib4f(index: u32, x: f32, y: f32, z: f32, w: f32) {
+    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_VERTEX_ATTRIB4F);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y, z, w) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttrib4f::enter(tracked, readable, observer, index, x, y, z, w)
+    });
+    driver(index, x, y, z, w)
+}
+
+pub unsafe extern "C" fn glVertexAttrib4fv(index: u32, v: *const f32) {
+    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB4FV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttrib4fv::enter(tracked, readable, observer, index, v as u64)
+    });
+    driver(index, v)
+}
+
 pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u32) {
     let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_BINDING);
     let Some(mut tracker) = Tracker::begin() else { return driver(attribindex, bindingindex) };
@@ -5236,6 +5825,42 @@ pub unsafe extern "C" fn glVertexAttribFormat(
         )
     });
     driver(attribindex, size, r#type, normalized, relativeoffset)
+}
+
+pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32) {
+    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_VERTEX_ATTRIB_I4I);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y, z, w) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribI4i::enter(tracked, readable, observer, index, x, y, z, w)
+    });
+    driver(index, x, y, z, w)
+}
+
+pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
+    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_VERTEX_ATTRIB_I4IV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribI4iv::enter(tracked, readable, observer, index, v as u64)
+    });
+    driver(index, v)
+}
+
+pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, w: u32) {
+    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I4UI);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y, z, w) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribI4ui::enter(tracked, readable, observer, index, x, y, z, w)
+    });
+    driver(index, x, y, z, w)
+}
+
+pub unsafe extern "C" fn glVertexAttribI4uiv(index: u32, v: *const u32) {
+    let driver: unsafe extern "C" fn(u32, *const u32) = driver!(GL_VERTEX_ATTRIB_I4UIV);
+    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    tracker.update(|tracked, readable, observer| {
+        commands::glVertexAttribI4uiv::enter(tracked, readable, observer, index, v as u64)
+    });
+    driver(index, v)
 }
 
 pub unsafe extern "C" fn glVertexAttribIFormat(

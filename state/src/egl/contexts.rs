@@ -83,6 +83,11 @@ impl Contexts {
         self.entries.get_mut(&handle)?.idle.take()
     }
 
+    /// The share group of a context.
+    pub fn group(&self, handle: u64) -> Option<Arc<Group>> {
+        self.entries.get(&handle).map(|entry| entry.group.clone())
+    }
+
     /// Every context, and which share group it is of: the same number for those that share.
     pub fn groups(&self) -> Vec<(u64, usize)> {
         let number = |group: &Arc<Group>| Arc::as_ptr(group).addr();

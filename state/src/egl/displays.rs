@@ -5,13 +5,13 @@ use crate::{Memory, Thread};
 /// All that belongs to a display goes; what is current stays until it no longer is.
 pub fn terminate<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, display: u64) {
     thread.process.contexts().terminate(display);
-    #[cfg(feature = "tools")]
     objects_of_display::delete(&mut thread.process.lock(), display);
 }
 
-#[cfg(feature = "tools")]
 mod objects_of_display {
-    use crate::{EglContext, EglSync, Image, Objects, ProcessState, Stream, Surface};
+    #[cfg(feature = "tools")]
+    use crate::Stream;
+    use crate::{EglContext, EglSync, Image, Objects, ProcessState, Surface};
 
     trait OfDisplay: Default {
         fn display(&self) -> u64;
@@ -27,7 +27,9 @@ mod objects_of_display {
         )*};
     }
 
-    of_display!(EglContext, Surface, Image, EglSync, Stream);
+    of_display!(EglContext, Surface, Image, EglSync);
+    #[cfg(feature = "tools")]
+    of_display!(Stream);
 
     /// The names of all objects of `display` go.
     pub fn delete(process: &mut ProcessState, display: u64) {
@@ -35,6 +37,7 @@ mod objects_of_display {
         delete_all(&mut process.surfaces, display);
         delete_all(&mut process.images, display);
         delete_all(&mut process.egl_syncs, display);
+        #[cfg(feature = "tools")]
         delete_all(&mut process.streams, display);
     }
 

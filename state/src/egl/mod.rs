@@ -9,3 +9,5 @@ pub use attributes::count_attributes;
 pub use contexts::Contexts;
 pub use current::*;
 pub use displays::terminate;
+
+pub use crate::gles::note_source_of_image;

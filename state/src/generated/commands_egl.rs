@@ -324,24 +324,20 @@ pub mod eglCreateDRMImageMESA {
                 set!(it.display, dpy);
             }
             drop(process);
-            #[cfg(feature = "tools")]
             let count_attributes_2: i64 =
                 crate::egl::count_attributes(thread, memory, attrib_list, 4);
-            #[cfg(feature = "tools")]
-            {
-                let mut process = thread.process.lock();
-                for i in number::range(0, count_attributes_2) {
+            let mut process = thread.process.lock();
+            for i in number::range(0, count_attributes_2) {
+                {
+                    let value = i64::from(
+                        memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
+                    );
+                    if let Some(it) = process.images.get_mut(image)
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        let value = i64::from(
-                            memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
-                        );
-                        if let Some(it) = process.images.get_mut(image)
-                            && let Some(it) = it.attributes.at_mut(
-                                (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
-                            )
-                        {
-                            set!(*it, value);
-                        }
+                        set!(*it, value);
                     }
                 }
             }
@@ -363,7 +359,6 @@ pub mod eglCreateFenceSyncNV {
         crate::changed_maps(thread, memory, seen);
     }
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -385,10 +380,13 @@ pub mod eglCreateFenceSyncNV {
                     set!(it.kind, value);
                 }
             }
+            #[cfg(feature = "tools")]
             {
-                let value = condition as i32;
-                if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    set!(it.condition, value);
+                {
+                    let value = condition as i32;
+                    if let Some(it) = process.egl_syncs.get_mut(sync) {
+                        set!(it.condition, value);
+                    }
                 }
             }
         }
@@ -428,39 +426,34 @@ pub mod eglCreateImage {
             if let Some(it) = process.images.get_mut(image) {
                 set!(it.display, dpy);
             }
-            #[cfg(feature = "tools")]
-            {
-                if let Some(it) = process.images.get_mut(image) {
-                    set!(it.context, ctx);
-                }
-                if let Some(it) = process.images.get_mut(image) {
-                    set!(it.target, target);
-                }
-                if let Some(it) = process.images.get_mut(image) {
-                    set!(it.buffer, buffer);
-                }
+            if let Some(it) = process.images.get_mut(image) {
+                set!(it.context, ctx);
+            }
+            if let Some(it) = process.images.get_mut(image) {
+                set!(it.target, target);
+            }
+            if let Some(it) = process.images.get_mut(image) {
+                set!(it.buffer, buffer);
             }
             drop(process);
-            #[cfg(feature = "tools")]
             let count_attributes_2: i64 =
                 crate::egl::count_attributes(thread, memory, attrib_list, 8);
-            #[cfg(feature = "tools")]
-            {
-                let mut process = thread.process.lock();
-                for i in number::range(0, count_attributes_2) {
+            let mut process = thread.process.lock();
+            for i in number::range(0, count_attributes_2) {
+                {
+                    let value =
+                        memory.element::<i64>(attrib_list, number::add(number::mul(i, 2), 1));
+                    if let Some(it) = process.images.get_mut(image)
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        let value =
-                            memory.element::<i64>(attrib_list, number::add(number::mul(i, 2), 1));
-                        if let Some(it) = process.images.get_mut(image)
-                            && let Some(it) = it.attributes.at_mut(
-                                (memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32),
-                            )
-                        {
-                            set!(*it, value);
-                        }
+                        set!(*it, value);
                     }
                 }
             }
+            drop(process);
+            crate::egl::note_source_of_image(thread, memory, result);
         }
     }
 }
@@ -498,40 +491,35 @@ pub mod eglCreateImageKHR {
             if let Some(it) = process.images.get_mut(image) {
                 set!(it.display, dpy);
             }
-            #[cfg(feature = "tools")]
-            {
-                if let Some(it) = process.images.get_mut(image) {
-                    set!(it.context, ctx);
-                }
-                if let Some(it) = process.images.get_mut(image) {
-                    set!(it.target, target);
-                }
-                if let Some(it) = process.images.get_mut(image) {
-                    set!(it.buffer, buffer);
-                }
+            if let Some(it) = process.images.get_mut(image) {
+                set!(it.context, ctx);
+            }
+            if let Some(it) = process.images.get_mut(image) {
+                set!(it.target, target);
+            }
+            if let Some(it) = process.images.get_mut(image) {
+                set!(it.buffer, buffer);
             }
             drop(process);
-            #[cfg(feature = "tools")]
             let count_attributes_2: i64 =
                 crate::egl::count_attributes(thread, memory, attrib_list, 4);
-            #[cfg(feature = "tools")]
-            {
-                let mut process = thread.process.lock();
-                for i in number::range(0, count_attributes_2) {
+            let mut process = thread.process.lock();
+            for i in number::range(0, count_attributes_2) {
+                {
+                    let value = i64::from(
+                        memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
+                    );
+                    if let Some(it) = process.images.get_mut(image)
+                        && let Some(it) = it
+                            .attributes
+                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        let value = i64::from(
-                            memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
-                        );
-                        if let Some(it) = process.images.get_mut(image)
-                            && let Some(it) = it.attributes.at_mut(
-                                (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
-                            )
-                        {
-                            set!(*it, value);
-                        }
+                        set!(*it, value);
                     }
                 }
             }
+            drop(process);
+            crate::egl::note_source_of_image(thread, memory, result);
         }
     }
 }
@@ -1204,7 +1192,6 @@ pub mod eglCreateStreamProducerSurfaceKHR {
 pub mod eglCreateStreamSyncNV {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1245,7 +1232,6 @@ pub mod eglCreateSync {
         crate::changed_maps(thread, memory, seen);
     }
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1304,7 +1290,6 @@ pub mod eglCreateSyncKHR {
         crate::changed_maps(thread, memory, seen);
     }
 
-    #[cfg(feature = "tools")]
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1541,7 +1526,6 @@ pub mod eglDestroySurface {
 pub mod eglDestroySync {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1562,7 +1546,6 @@ pub use super::commands_egl::eglDestroySync as eglDestroySyncKHR;
 pub mod eglDestroySyncNV {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,

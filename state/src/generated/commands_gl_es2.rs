@@ -177,7 +177,6 @@ pub mod glBindFramebuffer {
 pub mod glBindRenderbuffer {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -188,12 +187,14 @@ pub mod glBindRenderbuffer {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if i64::from(target) == GL_RENDERBUFFER {
-            let kept_0: Ref<Renderbuffer> = context.caches.renderbuffers.bind(
-                &context.group,
-                u64::from(renderbuffer),
-                |group| &mut group.renderbuffers,
+            set!(
+                context.renderbuffer,
+                context.caches.renderbuffers.bind(
+                    &context.group,
+                    u64::from(renderbuffer),
+                    |group| &mut group.renderbuffers
+                )
             );
-            set!(context.renderbuffer, kept_0);
         }
     }
 }
@@ -615,6 +616,12 @@ pub mod glCompressedTexImage2D {
                 set!(it.compressed_bytes, imageSize);
             }
             {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(it.image, value);
+                }
+            }
+            {
                 let value = data != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
@@ -728,6 +735,12 @@ pub mod glCopyTexImage2D {
                 && let Some(it) = it.at_mut(level)
             {
                 set!(it.is_defined, true);
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(it.image, value);
+                }
             }
         }
     }
@@ -902,16 +915,12 @@ pub mod glDeleteRenderbuffers {
 
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
-            #[cfg(feature = "tools")]
             let found_1: Ref<Renderbuffer> =
                 group.renderbuffers.find(u64::from(memory.element::<u32>(renderbuffers, i)));
-            #[cfg(feature = "tools")]
+            if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
+                && found_1 == context.renderbuffer
             {
-                if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
-                    && found_1 == context.renderbuffer
-                {
-                    set!(context.renderbuffer, Ref::NONE);
-                }
+                set!(context.renderbuffer, Ref::NONE);
             }
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
         }
@@ -1920,7 +1929,6 @@ pub mod glReadPixels {
 pub mod glRenderbufferStorage {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1932,21 +1940,28 @@ pub mod glRenderbufferStorage {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
+        #[cfg(feature = "tools")]
+        {
+            let mut group = context.group.lock();
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.width, width);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.samples, 0);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.format, internalformat);
+            }
+        }
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.samples, 0);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.image, 0);
+        {
+            let value = Ref::NONE;
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.image, value);
+            }
         }
     }
 }
@@ -2273,8 +2288,11 @@ pub mod glTexImage2D {
                     set!(it.is_defined, value);
                 }
             }
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(it.image, 0);
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(it.image, value);
+                }
             }
         }
     }
@@ -3227,7 +3245,6 @@ pub mod glUseProgram {
 pub mod glVertexAttrib1f {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3237,28 +3254,31 @@ pub mod glVertexAttrib1f {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, false);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, false);
         }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.x, x);
-        }
+        #[cfg(feature = "tools")]
         {
-            let value = 0.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.y, value);
+                set!(it.x, x);
             }
-        }
-        {
-            let value = 0.0_f64 as f32;
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.z, value);
+            {
+                let value = 0.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.y, value);
+                }
             }
-        }
-        {
-            let value = 1.0_f64 as f32;
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.w, value);
+            {
+                let value = 0.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.z, value);
+                }
+            }
+            {
+                let value = 1.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.w, value);
+                }
             }
         }
     }
@@ -3267,7 +3287,6 @@ pub mod glVertexAttrib1f {
 pub mod glVertexAttrib1fv {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3277,31 +3296,34 @@ pub mod glVertexAttrib1fv {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, false);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, false);
         }
+        #[cfg(feature = "tools")]
         {
-            let value = memory.element::<f32>(v, 0);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.x, value);
+            {
+                let value = memory.element::<f32>(v, 0);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.x, value);
+                }
             }
-        }
-        {
-            let value = 0.0_f64 as f32;
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.y, value);
+            {
+                let value = 0.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.y, value);
+                }
             }
-        }
-        {
-            let value = 0.0_f64 as f32;
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.z, value);
+            {
+                let value = 0.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.z, value);
+                }
             }
-        }
-        {
-            let value = 1.0_f64 as f32;
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.w, value);
+            {
+                let value = 1.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.w, value);
+                }
             }
         }
     }
@@ -3310,7 +3332,6 @@ pub mod glVertexAttrib1fv {
 pub mod glVertexAttrib2f {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3321,25 +3342,28 @@ pub mod glVertexAttrib2f {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, false);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, false);
         }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.x, x);
-        }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.y, y);
-        }
+        #[cfg(feature = "tools")]
         {
-            let value = 0.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.z, value);
+                set!(it.x, x);
             }
-        }
-        {
-            let value = 1.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.w, value);
+                set!(it.y, y);
+            }
+            {
+                let value = 0.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.z, value);
+                }
+            }
+            {
+                let value = 1.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.w, value);
+                }
             }
         }
     }
@@ -3348,7 +3372,6 @@ pub mod glVertexAttrib2f {
 pub mod glVertexAttrib2fv {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3358,31 +3381,34 @@ pub mod glVertexAttrib2fv {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, false);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, false);
         }
+        #[cfg(feature = "tools")]
         {
-            let value = memory.element::<f32>(v, 0);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.x, value);
+            {
+                let value = memory.element::<f32>(v, 0);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.x, value);
+                }
             }
-        }
-        {
-            let value = memory.element::<f32>(v, 1);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.y, value);
+            {
+                let value = memory.element::<f32>(v, 1);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.y, value);
+                }
             }
-        }
-        {
-            let value = 0.0_f64 as f32;
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.z, value);
+            {
+                let value = 0.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.z, value);
+                }
             }
-        }
-        {
-            let value = 1.0_f64 as f32;
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.w, value);
+            {
+                let value = 1.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.w, value);
+                }
             }
         }
     }
@@ -3391,7 +3417,6 @@ pub mod glVertexAttrib2fv {
 pub mod glVertexAttrib3f {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3403,22 +3428,25 @@ pub mod glVertexAttrib3f {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, false);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, false);
         }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.x, x);
-        }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.y, y);
-        }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.z, z);
-        }
+        #[cfg(feature = "tools")]
         {
-            let value = 1.0_f64 as f32;
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.w, value);
+                set!(it.x, x);
+            }
+            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                set!(it.y, y);
+            }
+            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                set!(it.z, z);
+            }
+            {
+                let value = 1.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.w, value);
+                }
             }
         }
     }
@@ -3427,7 +3455,6 @@ pub mod glVertexAttrib3f {
 pub mod glVertexAttrib3fv {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3437,31 +3464,34 @@ pub mod glVertexAttrib3fv {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, false);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, false);
         }
+        #[cfg(feature = "tools")]
         {
-            let value = memory.element::<f32>(v, 0);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.x, value);
+            {
+                let value = memory.element::<f32>(v, 0);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.x, value);
+                }
             }
-        }
-        {
-            let value = memory.element::<f32>(v, 1);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.y, value);
+            {
+                let value = memory.element::<f32>(v, 1);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.y, value);
+                }
             }
-        }
-        {
-            let value = memory.element::<f32>(v, 2);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.z, value);
+            {
+                let value = memory.element::<f32>(v, 2);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.z, value);
+                }
             }
-        }
-        {
-            let value = 1.0_f64 as f32;
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.w, value);
+            {
+                let value = 1.0_f64 as f32;
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.w, value);
+                }
             }
         }
     }
@@ -3470,7 +3500,6 @@ pub mod glVertexAttrib3fv {
 pub mod glVertexAttrib4f {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3483,20 +3512,23 @@ pub mod glVertexAttrib4f {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, false);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, false);
         }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.x, x);
-        }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.y, y);
-        }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.z, z);
-        }
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.w, w);
+        #[cfg(feature = "tools")]
+        {
+            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                set!(it.x, x);
+            }
+            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                set!(it.y, y);
+            }
+            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                set!(it.z, z);
+            }
+            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                set!(it.w, w);
+            }
         }
     }
 }
@@ -3504,7 +3536,6 @@ pub mod glVertexAttrib4f {
 pub mod glVertexAttrib4fv {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -3514,31 +3545,34 @@ pub mod glVertexAttrib4fv {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, false);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, false);
         }
+        #[cfg(feature = "tools")]
         {
-            let value = memory.element::<f32>(v, 0);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.x, value);
+            {
+                let value = memory.element::<f32>(v, 0);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.x, value);
+                }
             }
-        }
-        {
-            let value = memory.element::<f32>(v, 1);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.y, value);
+            {
+                let value = memory.element::<f32>(v, 1);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.y, value);
+                }
             }
-        }
-        {
-            let value = memory.element::<f32>(v, 2);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.z, value);
+            {
+                let value = memory.element::<f32>(v, 2);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.z, value);
+                }
             }
-        }
-        {
-            let value = memory.element::<f32>(v, 3);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.w, value);
+            {
+                let value = memory.element::<f32>(v, 3);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
+                    set!(it.w, value);
+                }
             }
         }
     }

@@ -57,16 +57,18 @@ pub mod glBeginQuery {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         context.queries.bind(u64::from(id));
-        #[cfg(feature = "tools")]
         let begun: Ref<Query> = context.queries.find(u64::from(id));
         #[cfg(feature = "tools")]
         {
             if let Some(it) = context.active_queries.at_mut(target) {
                 set!(*it, begun);
             }
-            if let Some(it) = context.queries.get_mut(begun) {
-                set!(it.target, target);
-            }
+        }
+        if let Some(it) = context.queries.get_mut(begun) {
+            set!(it.target, target);
+        }
+        #[cfg(feature = "tools")]
+        {
             if let Some(it) = context.queries.get_mut(begun) {
                 set!(it.is_active, true);
             }
@@ -77,7 +79,6 @@ pub mod glBeginQuery {
 pub mod glBeginTransformFeedback {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -89,11 +90,17 @@ pub mod glBeginTransformFeedback {
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
             set!(it.is_active, true);
         }
-        if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(it.is_paused, false);
+        #[cfg(feature = "tools")]
+        {
+            if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                set!(it.is_paused, false);
+            }
         }
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
             set!(it.mode, primitiveMode);
+        }
+        if context.transform_feedback.is_none() {
+            set!(context.default_feedback_mode, primitiveMode);
         }
     }
 }
@@ -393,7 +400,6 @@ pub mod glBindSampler {
 pub mod glBindTransformFeedback {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -720,6 +726,12 @@ pub mod glCompressedTexImage3D {
                 set!(it.compressed_bytes, imageSize);
             }
             {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(it.image, value);
+                }
+            }
+            {
                 let value = data != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
@@ -913,6 +925,26 @@ pub mod glDebugMessageCallback {
     }
 }
 
+pub mod glDebugMessageControl {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        source: u32,
+        r#type: u32,
+        severity: u32,
+        count: i32,
+        ids: u64,
+        enabled: u8,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+
+        set!(context.controls_messages, true);
+    }
+}
+
 pub mod glDeleteProgramPipelines {
     use super::*;
 
@@ -1007,16 +1039,12 @@ pub mod glDeleteTransformFeedbacks {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         for i in number::range(0, i64::from(n)) {
-            #[cfg(feature = "tools")]
             let found_1: Ref<TransformFeedback> =
                 context.transform_feedbacks.find(u64::from(memory.element::<u32>(ids, i)));
-            #[cfg(feature = "tools")]
+            if i64::from(memory.element::<u32>(ids, i)) != 0
+                && found_1 == context.transform_feedback
             {
-                if i64::from(memory.element::<u32>(ids, i)) != 0
-                    && found_1 == context.transform_feedback
-                {
-                    set!(context.transform_feedback, Ref::NONE);
-                }
+                set!(context.transform_feedback, Ref::NONE);
             }
             context.transform_feedbacks.delete(u64::from(memory.element::<u32>(ids, i)));
         }
@@ -1439,7 +1467,6 @@ pub mod glEndQuery {
 pub mod glEndTransformFeedback {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1450,8 +1477,11 @@ pub mod glEndTransformFeedback {
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
             set!(it.is_active, false);
         }
-        if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(it.is_paused, false);
+        #[cfg(feature = "tools")]
+        {
+            if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                set!(it.is_paused, false);
+            }
         }
     }
 }
@@ -4049,7 +4079,6 @@ pub mod glReadnPixels {
 pub mod glRenderbufferStorageMultisample {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -4062,21 +4091,28 @@ pub mod glRenderbufferStorageMultisample {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
+        #[cfg(feature = "tools")]
+        {
+            let mut group = context.group.lock();
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.width, width);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.samples, samples);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.format, internalformat);
+            }
+        }
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.samples, samples);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.image, 0);
+        {
+            let value = Ref::NONE;
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.image, value);
+            }
         }
     }
 }
@@ -5488,7 +5524,6 @@ pub mod glVertexAttribFormat {
 pub mod glVertexAttribI4i {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -5501,39 +5536,42 @@ pub mod glVertexAttribI4i {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, true);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, true);
         }
+        #[cfg(feature = "tools")]
         {
-            let value = i64::from(x);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
             {
-                set!(*it, value);
+                let value = i64::from(x);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(y);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
             {
-                set!(*it, value);
+                let value = i64::from(y);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(z);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
             {
-                set!(*it, value);
+                let value = i64::from(z);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(w);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
             {
-                set!(*it, value);
+                let value = i64::from(w);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(*it, value);
+                }
             }
         }
     }
@@ -5542,7 +5580,6 @@ pub mod glVertexAttribI4i {
 pub mod glVertexAttribI4iv {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -5552,39 +5589,42 @@ pub mod glVertexAttribI4iv {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, true);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, true);
         }
+        #[cfg(feature = "tools")]
         {
-            let value = i64::from(memory.element::<i32>(v, 0));
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
             {
-                set!(*it, value);
+                let value = i64::from(memory.element::<i32>(v, 0));
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(memory.element::<i32>(v, 1));
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
             {
-                set!(*it, value);
+                let value = i64::from(memory.element::<i32>(v, 1));
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(memory.element::<i32>(v, 2));
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
             {
-                set!(*it, value);
+                let value = i64::from(memory.element::<i32>(v, 2));
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(memory.element::<i32>(v, 3));
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
             {
-                set!(*it, value);
+                let value = i64::from(memory.element::<i32>(v, 3));
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(*it, value);
+                }
             }
         }
     }
@@ -5593,7 +5633,6 @@ pub mod glVertexAttribI4iv {
 pub mod glVertexAttribI4ui {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -5606,39 +5645,42 @@ pub mod glVertexAttribI4ui {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, true);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, true);
         }
+        #[cfg(feature = "tools")]
         {
-            let value = i64::from(x);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
             {
-                set!(*it, value);
+                let value = i64::from(x);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(y);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
             {
-                set!(*it, value);
+                let value = i64::from(y);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(z);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
             {
-                set!(*it, value);
+                let value = i64::from(z);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(w);
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
             {
-                set!(*it, value);
+                let value = i64::from(w);
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(*it, value);
+                }
             }
         }
     }
@@ -5647,7 +5689,6 @@ pub mod glVertexAttribI4ui {
 pub mod glVertexAttribI4uiv {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -5657,39 +5698,42 @@ pub mod glVertexAttribI4uiv {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-            set!(it.is_integer, true);
+        if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
+            set!(*it, true);
         }
+        #[cfg(feature = "tools")]
         {
-            let value = i64::from(memory.element::<u32>(v, 0));
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(0)
             {
-                set!(*it, value);
+                let value = i64::from(memory.element::<u32>(v, 0));
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(0)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(memory.element::<u32>(v, 1));
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(1)
             {
-                set!(*it, value);
+                let value = i64::from(memory.element::<u32>(v, 1));
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(1)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(memory.element::<u32>(v, 2));
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(2)
             {
-                set!(*it, value);
+                let value = i64::from(memory.element::<u32>(v, 2));
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(2)
+                {
+                    set!(*it, value);
+                }
             }
-        }
-        {
-            let value = i64::from(memory.element::<u32>(v, 3));
-            if let Some(it) = context.current_attribs.at_mut(i64::from(index))
-                && let Some(it) = it.integers.at_mut(3)
             {
-                set!(*it, value);
+                let value = i64::from(memory.element::<u32>(v, 3));
+                if let Some(it) = context.current_attribs.at_mut(i64::from(index))
+                    && let Some(it) = it.integers.at_mut(3)
+                {
+                    set!(*it, value);
+                }
             }
         }
     }

@@ -75,16 +75,18 @@ pub mod glBeginQueryEXT {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         context.queries.bind(u64::from(id));
-        #[cfg(feature = "tools")]
         let begun: Ref<Query> = context.queries.find(u64::from(id));
         #[cfg(feature = "tools")]
         {
             if let Some(it) = context.active_queries.at_mut(target) {
                 set!(*it, begun);
             }
-            if let Some(it) = context.queries.get_mut(begun) {
-                set!(it.target, target);
-            }
+        }
+        if let Some(it) = context.queries.get_mut(begun) {
+            set!(it.target, target);
+        }
+        #[cfg(feature = "tools")]
+        {
             if let Some(it) = context.queries.get_mut(begun) {
                 set!(it.is_active, true);
             }
@@ -142,7 +144,6 @@ pub mod glBindProgramPipelineEXT {
 pub mod glBindRenderbufferOES {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -153,12 +154,14 @@ pub mod glBindRenderbufferOES {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
         if i64::from(target) == GL_RENDERBUFFER {
-            let kept_0: Ref<Renderbuffer> = context.caches.renderbuffers.bind(
-                &context.group,
-                u64::from(renderbuffer),
-                |group| &mut group.renderbuffers,
+            set!(
+                context.renderbuffer,
+                context.caches.renderbuffers.bind(
+                    &context.group,
+                    u64::from(renderbuffer),
+                    |group| &mut group.renderbuffers
+                )
             );
-            set!(context.renderbuffer, kept_0);
         }
     }
 }
@@ -702,6 +705,12 @@ pub mod glCompressedTexImage3DOES {
                 set!(it.compressed_bytes, imageSize);
             }
             {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(it.image, value);
+                }
+            }
+            {
                 let value = data != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
                     && let Some(it) = it.images.at_mut(target)
@@ -861,6 +870,8 @@ pub mod glCurrentPaletteMatrixOES {
 
 pub use super::commands_gl_es3::glDebugMessageCallback as glDebugMessageCallbackKHR;
 
+pub use super::commands_gl_es3::glDebugMessageControl as glDebugMessageControlKHR;
+
 pub mod glDeleteFramebuffersOES {
     use super::*;
 
@@ -967,16 +978,12 @@ pub mod glDeleteRenderbuffersOES {
 
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
-            #[cfg(feature = "tools")]
             let found_1: Ref<Renderbuffer> =
                 group.renderbuffers.find(u64::from(memory.element::<u32>(renderbuffers, i)));
-            #[cfg(feature = "tools")]
+            if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
+                && found_1 == context.renderbuffer
             {
-                if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
-                    && found_1 == context.renderbuffer
-                {
-                    set!(context.renderbuffer, Ref::NONE);
-                }
+                set!(context.renderbuffer, Ref::NONE);
             }
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
         }
@@ -1391,7 +1398,6 @@ pub mod glDrawTransformFeedbackInstancedEXT {
 pub mod glEGLImageTargetRenderbufferStorageOES {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1401,9 +1407,13 @@ pub mod glEGLImageTargetRenderbufferStorageOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
+        let mut process = thread.process.lock();
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.image, image);
+        {
+            let value = process.images.find(image);
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.image, value);
+            }
         }
     }
 }
@@ -1421,12 +1431,9 @@ pub mod glEGLImageTargetTexStorageEXT {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        let mut group = context.group.lock();
         {
-            let key_0 = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(key_0) {
-                set!(it.image, image);
-            }
+            let its_texture = functions::bound_texture(&*context, target);
+            crate::gles::become_image(thread, memory, its_texture, target, image);
         }
     }
 }
@@ -1443,16 +1450,9 @@ pub mod glEGLImageTargetTexture2DOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-        let mut group = context.group.lock();
-        if let Some(it) = group.textures.get_mut(texture) {
-            set!(it.image, image);
-        }
-        if let Some(it) = group.textures.get_mut(texture)
-            && let Some(it) = it.images.at_mut(target)
-            && let Some(it) = it.at_mut(0)
         {
-            set!(it.is_defined, true);
+            let its_texture = functions::bound_texture(&*context, target);
+            crate::gles::become_image(thread, memory, its_texture, target, image);
         }
     }
 }
@@ -1472,8 +1472,14 @@ pub mod glEGLImageTargetTextureStorageEXT {
 
         let mut group = context.group.lock();
         let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
-        if let Some(it) = group.textures.get_mut(found_0) {
-            set!(it.image, image);
+        let found_1: Ref<Texture> = group.textures.find(u64::from(texture));
+        drop(group);
+        {
+            let its_target = {
+                let mut group = context.group.lock();
+                group.textures.get(found_1).map_or(0, |it| it.target)
+            };
+            crate::gles::become_image(thread, memory, found_0, its_target, image);
         }
     }
 }
@@ -2958,6 +2964,28 @@ pub use super::commands_gl_es3::glProgramUniformMatrix4x3fv as glProgramUniformM
 
 pub use super::commands_gl_es3::glPushDebugGroup as glPushDebugGroupKHR;
 
+pub mod glQueryCounterEXT {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        id: u32,
+        target: u32,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let counted: Ref<Query> = context.queries.find(u64::from(id));
+        if let Some(it) = context.queries.get_mut(counted) {
+            set!(it.target, target);
+        }
+    }
+}
+
 pub use super::commands_gl_es3::glReadnPixels as glReadnPixelsEXT;
 
 pub use super::commands_gl_es3::glReadnPixels as glReadnPixelsKHR;
@@ -2967,7 +2995,6 @@ pub use super::commands_gl_es3::glRenderbufferStorageMultisample as glRenderbuff
 pub mod glRenderbufferStorageOES {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -2979,21 +3006,28 @@ pub mod glRenderbufferStorageOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
+        #[cfg(feature = "tools")]
+        {
+            let mut group = context.group.lock();
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.width, width);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.samples, 0);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.format, internalformat);
+            }
+        }
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.samples, 0);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.image, 0);
+        {
+            let value = Ref::NONE;
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.image, value);
+            }
         }
     }
 }
@@ -4058,7 +4092,7 @@ pub mod glTextureViewEXT {
             }
         }
         {
-            let value = group.textures.get(original).map_or(0, |it| it.image);
+            let value = group.textures.get(original).map_or(Ref::NONE, |it| it.image);
             if let Some(it) = group.textures.get_mut(view) {
                 set!(it.image, value);
             }
@@ -4097,7 +4131,7 @@ pub mod glTextureViewOES {
             }
         }
         {
-            let value = group.textures.get(original).map_or(0, |it| it.image);
+            let value = group.textures.get(original).map_or(Ref::NONE, |it| it.image);
             if let Some(it) = group.textures.get_mut(view) {
                 set!(it.image, value);
             }

@@ -1068,7 +1068,6 @@ pub mod glReadBufferNV {
 pub mod glRenderbufferStorageMultisampleANGLE {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1081,21 +1080,28 @@ pub mod glRenderbufferStorageMultisampleANGLE {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
+        #[cfg(feature = "tools")]
+        {
+            let mut group = context.group.lock();
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.width, width);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.samples, samples);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.format, internalformat);
+            }
+        }
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.samples, samples);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.image, 0);
+        {
+            let value = Ref::NONE;
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.image, value);
+            }
         }
     }
 }
@@ -1103,7 +1109,6 @@ pub mod glRenderbufferStorageMultisampleANGLE {
 pub mod glRenderbufferStorageMultisampleAPPLE {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1116,21 +1121,28 @@ pub mod glRenderbufferStorageMultisampleAPPLE {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
+        #[cfg(feature = "tools")]
+        {
+            let mut group = context.group.lock();
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.width, width);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.samples, samples);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.format, internalformat);
+            }
+        }
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.samples, samples);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.image, 0);
+        {
+            let value = Ref::NONE;
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.image, value);
+            }
         }
     }
 }
@@ -1138,7 +1150,6 @@ pub mod glRenderbufferStorageMultisampleAPPLE {
 pub mod glRenderbufferStorageMultisampleIMG {
     use super::*;
 
-    #[cfg(feature = "tools")]
     pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
         thread: &mut Thread,
         memory: &M,
@@ -1151,21 +1162,28 @@ pub mod glRenderbufferStorageMultisampleIMG {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
+        #[cfg(feature = "tools")]
+        {
+            let mut group = context.group.lock();
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.width, width);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.samples, samples);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.format, internalformat);
+            }
+        }
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.samples, samples);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.image, 0);
+        {
+            let value = Ref::NONE;
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(it.image, value);
+            }
         }
     }
 }

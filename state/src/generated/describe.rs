@@ -98,6 +98,7 @@ impl Describe for Image {
                     |it| it.describe(),
                 ),
             ),
+            ("pixels", self.pixels.describe()),
             ("planes", self.planes.describe()),
             ("label", Value::Address(self.label)),
         ])
@@ -273,7 +274,7 @@ impl Describe for Renderbuffer {
             ("height", self.height.describe()),
             ("samples", self.samples.describe()),
             ("format", Value::Enum { group: "InternalFormat", value: self.format as u64 }),
-            ("image", Value::Address(self.image)),
+            ("image", self.image.describe()),
             ("label", self.label.describe()),
         ])
     }
@@ -395,7 +396,7 @@ impl Describe for Texture {
             ),
             ("buffer", self.buffer.describe()),
             ("buffer_format", Value::Enum { group: "GL", value: self.buffer_format as u64 }),
-            ("image", Value::Address(self.image)),
+            ("image", self.image.describe()),
             ("label", self.label.describe()),
         ])
     }
@@ -725,7 +726,6 @@ impl Describe for CurrentAttrib {
             ("y", self.y.describe()),
             ("z", self.z.describe()),
             ("w", self.w.describe()),
-            ("is_integer", self.is_integer.describe()),
             ("integers", list(&self.integers, |it| it.describe())),
         ])
     }
@@ -787,6 +787,7 @@ impl Describe for Context {
             ),
             ("debug_callback", Value::Address(self.debug_callback)),
             ("debug_groups", list(&self.debug_groups, |it| it.describe())),
+            ("controls_messages", self.controls_messages.describe()),
             ("unknown_indices", self.unknown_indices.describe()),
             (
                 "client_active_texture",
@@ -906,9 +907,14 @@ impl Describe for Context {
             ("active_texture", self.active_texture.describe()),
             ("texture_units", list(&self.texture_units, |it| it.describe())),
             ("transform_feedback", self.transform_feedback.describe()),
+            (
+                "default_feedback_mode",
+                Value::Enum { group: "PrimitiveType", value: self.default_feedback_mode as u64 },
+            ),
             ("vertex_array", self.vertex_array.describe()),
             ("default_arrays", self.default_arrays.describe()),
             ("current_attribs", list(&self.current_attribs, |it| it.describe())),
+            ("integer_attribs", list(&self.integer_attribs, |it| it.describe())),
             ("clip_origin", Value::Enum { group: "GL", value: self.clip_origin as u64 }),
             ("clip_depth", Value::Enum { group: "GL", value: self.clip_depth as u64 }),
             ("polygon_offset_clamp", self.polygon_offset_clamp.describe()),

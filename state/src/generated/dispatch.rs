@@ -5,7 +5,7 @@ use crate::Ignore;
 use crate::dispatch::{CommandState, bits};
 
 /// Commands that do something with the state, by name.
-pub static COMMANDS: [CommandState; 768] = [
+pub static COMMANDS: [CommandState; 771] = [
     CommandState {
         name: "eglBindAPI",
         enter: None,
@@ -2948,6 +2948,40 @@ pub static COMMANDS: [CommandState; 768] = [
                 &mut Ignore,
                 bits::<u64>(args, 0),
                 bits::<u64>(args, 1),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDebugMessageControl",
+        enter: Some(|thread, memory, args, _| {
+            glDebugMessageControl::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u8>(args, 5),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "glDebugMessageControlKHR",
+        enter: Some(|thread, memory, args, _| {
+            glDebugMessageControlKHR::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u32>(args, 2),
+                bits::<i32>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u8>(args, 5),
             )
         }),
         leave: None,
@@ -8083,6 +8117,19 @@ pub static COMMANDS: [CommandState; 768] = [
     CommandState {
         name: "glPushMatrix",
         enter: Some(|thread, memory, _, _| glPushMatrix::enter(thread, memory, &mut Ignore)),
+        leave: None,
+    },
+    CommandState {
+        name: "glQueryCounterEXT",
+        enter: Some(|thread, memory, args, _| {
+            glQueryCounterEXT::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u32>(args, 0),
+                bits::<u32>(args, 1),
+            )
+        }),
         leave: None,
     },
     CommandState {

@@ -62,6 +62,8 @@ pub struct Context {
     pub debug_callback: u64,
     #[cfg(feature = "tools")]
     pub debug_groups: Vec<String>,
+    /// The program has chosen which messages are let through.
+    pub controls_messages: bool,
     /// Draws whose vertices are missing because nothing is known of their indices, which are in a
     /// buffer that the driver wrote or that was filled before it was a source of indices.
     pub unknown_indices: u64,
@@ -189,21 +191,23 @@ pub struct Context {
     pub viewport: [i32; 4],
     #[cfg(feature = "tools")]
     pub scissor: [i32; 4],
-    #[cfg(feature = "tools")]
     pub renderbuffer: Ref<Renderbuffer>,
     pub program: Ref<Program>,
     /// It was deleted while it was current, and goes when it no longer is.
     pub program_is_deleted: bool,
     pub active_texture: u32,
     pub texture_units: Vec<TextureUnit>,
-    #[cfg(feature = "tools")]
     pub transform_feedback: Ref<TransformFeedback>,
+    /// What is drawn by the transform feedback that has no name.
+    pub default_feedback_mode: u32,
     pub vertex_array: Ref<VertexArray>,
     /// While no vertex array object is bound.
     pub default_arrays: VertexArrays,
     /// What a vertex has of attributes whose arrays are disabled: bits of four numbers.
     #[cfg(feature = "tools")]
     pub current_attribs: [CurrentAttrib; 32],
+    /// Those of them that are four integers.
+    pub integer_attribs: [bool; 32],
     #[cfg(feature = "tools")]
     pub clip_origin: u32,
     #[cfg(feature = "tools")]
@@ -273,6 +277,7 @@ impl Context {
             debug_callback: 0,
             #[cfg(feature = "tools")]
             debug_groups: Vec::new(),
+            controls_messages: false,
             unknown_indices: 0,
             client_active_texture: 33984,
             #[cfg(feature = "tools")]
@@ -385,18 +390,18 @@ impl Context {
             viewport: [0; 4],
             #[cfg(feature = "tools")]
             scissor: [0; 4],
-            #[cfg(feature = "tools")]
             renderbuffer: Ref::NONE,
             program: Ref::NONE,
             program_is_deleted: false,
             active_texture: 0,
             texture_units: Vec::new(),
-            #[cfg(feature = "tools")]
             transform_feedback: Ref::NONE,
+            default_feedback_mode: 0,
             vertex_array: Ref::NONE,
             default_arrays: VertexArrays::default(),
             #[cfg(feature = "tools")]
             current_attribs: [CurrentAttrib::default(); 32],
+            integer_attribs: [false; 32],
             #[cfg(feature = "tools")]
             clip_origin: 36001,
             #[cfg(feature = "tools")]
@@ -515,7 +520,6 @@ pub struct ProcessState {
     /// Every [`Surface`].
     pub surfaces: Objects<Surface>,
     /// Every [`EglSync`].
-    #[cfg(feature = "tools")]
     pub egl_syncs: Objects<EglSync>,
 }
 
@@ -535,7 +539,6 @@ impl ProcessState {
             #[cfg(feature = "tools")]
             streams: Objects::default(),
             surfaces: Objects::default(),
-            #[cfg(feature = "tools")]
             egl_syncs: Objects::default(),
         }
     }
@@ -692,16 +695,14 @@ impl Default for Display {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Image {
     pub display: u64,
-    #[cfg(feature = "tools")]
     pub context: u64,
     /// What it was made from; 0: the driver's own memory.
-    #[cfg(feature = "tools")]
     pub target: u32,
     /// The object's name or address, as target says.
-    #[cfg(feature = "tools")]
     pub buffer: u64,
-    #[cfg(feature = "tools")]
     pub attributes: BTreeMap<u32, i64>,
+    /// What the texture had that it was made from.
+    pub pixels: TextureImage,
     /// Planes, as eglExportDMABUFImageQueryMESA said; every image has one.
     pub planes: u32,
     #[cfg(feature = "tools")]
@@ -712,14 +713,11 @@ impl Default for Image {
     fn default() -> Self {
         Self {
             display: 0,
-            #[cfg(feature = "tools")]
             context: 0,
-            #[cfg(feature = "tools")]
             target: 0,
-            #[cfg(feature = "tools")]
             buffer: 0,
-            #[cfg(feature = "tools")]
             attributes: BTreeMap::new(),
+            pixels: TextureImage::default(),
             planes: 1,
             #[cfg(feature = "tools")]
             label: 0,
@@ -804,17 +802,13 @@ impl Default for Surface {
 }
 
 /// `Sync` is what OpenGL ES calls its own.
-#[cfg(feature = "tools")]
 #[derive(Clone, PartialEq, Debug)]
 pub struct EglSync {
-    #[cfg(feature = "tools")]
     pub display: u64,
-    #[cfg(feature = "tools")]
     pub kind: u32,
     /// The condition that signals it.
     #[cfg(feature = "tools")]
     pub condition: i32,
-    #[cfg(feature = "tools")]
     pub attributes: BTreeMap<u32, i64>,
     /// As the program last was told or said.
     #[cfg(feature = "tools")]
@@ -823,17 +817,13 @@ pub struct EglSync {
     pub label: u64,
 }
 
-#[cfg(feature = "tools")]
 impl Default for EglSync {
     fn default() -> Self {
         Self {
-            #[cfg(feature = "tools")]
             display: 0,
-            #[cfg(feature = "tools")]
             kind: 0,
             #[cfg(feature = "tools")]
             condition: 0,
-            #[cfg(feature = "tools")]
             attributes: BTreeMap::new(),
             #[cfg(feature = "tools")]
             status: 12531,
@@ -945,7 +935,6 @@ impl Default for Pipeline {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Query {
     /// What it was begun with first; 0 before.
-    #[cfg(feature = "tools")]
     pub target: u32,
     #[cfg(feature = "tools")]
     pub is_active: bool,
@@ -956,7 +945,6 @@ pub struct Query {
 impl Default for Query {
     fn default() -> Self {
         Self {
-            #[cfg(feature = "tools")]
             target: 0,
             #[cfg(feature = "tools")]
             is_active: false,
@@ -978,8 +966,7 @@ pub struct Renderbuffer {
     #[cfg(feature = "tools")]
     pub format: u32,
     /// The EGLImage it is made of, if it is of one.
-    #[cfg(feature = "tools")]
-    pub image: u64,
+    pub image: Ref<Image>,
     #[cfg(feature = "tools")]
     pub label: String,
 }
@@ -995,8 +982,7 @@ impl Default for Renderbuffer {
             samples: 0,
             #[cfg(feature = "tools")]
             format: 0,
-            #[cfg(feature = "tools")]
-            image: 0,
+            image: Ref::NONE,
             #[cfg(feature = "tools")]
             label: String::new(),
         }
@@ -1178,7 +1164,8 @@ pub struct Texture {
     /// Of a buffer texture.
     pub buffer: BufferRange,
     pub buffer_format: u32,
-    pub image: u64,
+    /// The EGL image whose pixels it has.
+    pub image: Ref<Image>,
     #[cfg(feature = "tools")]
     pub label: String,
 }
@@ -1200,7 +1187,7 @@ impl Default for Texture {
             images: BTreeMap::new(),
             buffer: BufferRange::default(),
             buffer_format: 0,
-            image: 0,
+            image: Ref::NONE,
             #[cfg(feature = "tools")]
             label: String::new(),
         }
@@ -1212,11 +1199,9 @@ impl Default for Texture {
 pub struct TransformFeedback {
     #[cfg(feature = "tools")]
     pub buffers: Vec<BufferRange>,
-    #[cfg(feature = "tools")]
     pub is_active: bool,
     #[cfg(feature = "tools")]
     pub is_paused: bool,
-    #[cfg(feature = "tools")]
     pub mode: u32,
     #[cfg(feature = "tools")]
     pub label: String,
@@ -1227,11 +1212,9 @@ impl Default for TransformFeedback {
         Self {
             #[cfg(feature = "tools")]
             buffers: Vec::new(),
-            #[cfg(feature = "tools")]
             is_active: false,
             #[cfg(feature = "tools")]
             is_paused: false,
-            #[cfg(feature = "tools")]
             mode: 0,
             #[cfg(feature = "tools")]
             label: String::new(),
@@ -1882,9 +1865,7 @@ pub struct CurrentAttrib {
     pub z: f32,
     #[cfg(feature = "tools")]
     pub w: f32,
-    /// Bits of four integers instead.
-    #[cfg(feature = "tools")]
-    pub is_integer: bool,
+    /// Of those that are in `integer_attribs`.
     #[cfg(feature = "tools")]
     pub integers: [i64; 4],
 }
@@ -1901,8 +1882,6 @@ impl Default for CurrentAttrib {
             z: 0.0,
             #[cfg(feature = "tools")]
             w: (1.0_f64 as f32),
-            #[cfg(feature = "tools")]
-            is_integer: false,
             #[cfg(feature = "tools")]
             integers: [0; 4],
         }

@@ -7,6 +7,7 @@ mod attribute_lists;
 mod buffers;
 mod debug;
 mod draws;
+mod egl_images;
 mod enums;
 mod formats;
 #[cfg(feature = "tools")]
@@ -39,6 +40,7 @@ pub use debug::messages;
 #[cfg(feature = "tools")]
 pub use debug::{label_object, pop_debug_group};
 pub use draws::{client_arrays, client_elements, elements, ranged_elements};
+pub use egl_images::{become_image, note_source_of_image};
 #[cfg(feature = "tools")]
 pub use framebuffers::{attach_renderbuffer, attach_texture};
 pub use maps::{

@@ -1,0 +1,146 @@
+//! EGL images: what they are made from, and who has the same pixels.
+
+use std::sync::Arc;
+
+use super::enums::*;
+use super::storage::change_texture;
+use crate::{Group, Image, Memory, Ref, Texture, TextureImage, Thread};
+
+const EGL_GL_TEXTURE_2D: u32 = 0x30B1;
+const EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X: u32 = 0x30B3;
+const EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z: u32 = 0x30B8;
+const EGL_GL_RENDERBUFFER: u32 = 0x30B9;
+const EGL_GL_TEXTURE_LEVEL: u32 = 0x30BC;
+
+/// Finds what an image was made from; both have the same pixels from now on.
+pub fn note_source_of_image<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, image: u64) {
+    let (image, made) = {
+        let process = thread.process.lock();
+        let image = process.images.find(image);
+        (image, process.images.get(image).cloned())
+    };
+    let Some(made) = made else { return };
+    let Some(group) = group_of(thread, made.context) else { return };
+    let pixels = match made.target {
+        EGL_GL_RENDERBUFFER => {
+            let mut group = group.lock();
+            let renderbuffer = group.renderbuffers.find(made.buffer);
+            if let Some(renderbuffer) = group.renderbuffers.get_mut(renderbuffer) {
+                renderbuffer.image = image;
+            }
+            return;
+        }
+        target => pixels_of_texture(&group, image, &made, target),
+    };
+    if let Some(pixels) = pixels
+        && let Some(image) = thread.process.lock().images.get_mut(image)
+    {
+        image.pixels = pixels;
+    }
+}
+
+fn group_of(thread: &Thread, context: u64) -> Option<Arc<Group>> {
+    match thread.context.as_deref() {
+        Some(current) if current.handle == context => Some(current.group.clone()),
+        _ => thread.process.contexts().group(context),
+    }
+}
+
+fn pixels_of_texture(
+    group: &Group,
+    image: Ref<Image>,
+    made: &Image,
+    target: u32,
+) -> Option<TextureImage> {
+    let level = made.attributes.get(&EGL_GL_TEXTURE_LEVEL).copied().unwrap_or(0);
+    let level = i32::try_from(level).ok()?;
+    let face = match target {
+        EGL_GL_TEXTURE_2D => GL_TEXTURE_2D,
+        EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X..=EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => {
+            GL_TEXTURE_CUBE_MAP_POSITIVE_X + (target - EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X)
+        }
+        _ => return None,
+    };
+    let mut group = group.lock();
+    let texture = group.textures.find(made.buffer);
+    let texture = group.textures.get_mut(texture)?;
+    // Of a texture with other images too the image is a part.
+    if target == EGL_GL_TEXTURE_2D && level == 0 {
+        texture.image = image;
+    }
+    texture.images.get(&face)?.get(&level).copied()
+}
+
+/// The texture has the pixels of the image, and only those.
+pub fn become_image<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    texture: Ref<Texture>,
+    target: u32,
+    image: u64,
+) {
+    let (image, pixels) = {
+        let process = thread.process.lock();
+        let image = process.images.find(image);
+        (image, process.images.get(image).map(|image| image.pixels))
+    };
+    let pixels = TextureImage { is_defined: true, ..pixels.unwrap_or_default() };
+    change_texture(thread, memory, texture, |texture| {
+        texture.image = image;
+        texture.images = [(target, [(0, pixels)].into())].into();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{context, thread};
+    use super::*;
+    use crate::Nothing;
+
+    /// A thread with texture 5, of 4 x 2 pixels, and image 9 of it.
+    fn with_image() -> Thread {
+        let mut thread = thread((2, 0));
+        let group = context(&mut thread).group.clone();
+        let texture = group.lock().textures.create(5);
+        change_texture(&mut thread, &Nothing, texture, |texture| {
+            let pixels =
+                TextureImage { width: 4, height: 2, format: GL_RGBA, ..TextureImage::default() };
+            texture.images.entry(GL_TEXTURE_2D).or_default().insert(0, pixels);
+        });
+        let mut process = thread.process.lock();
+        let image = process.images.create(9);
+        let made = process.images.get_mut(image).unwrap();
+        (made.context, made.target, made.buffer) = (1, EGL_GL_TEXTURE_2D, 5);
+        drop(process);
+        note_source_of_image(&mut thread, &Nothing, 9);
+        thread
+    }
+
+    #[test]
+    fn texture_and_the_image_that_is_made_of_it_know_each_other() {
+        let mut thread = with_image();
+        let (image, pixels) = {
+            let process = thread.process.lock();
+            let image = process.images.find(9);
+            (image, process.images.get(image).unwrap().pixels)
+        };
+        assert_eq!((pixels.width, pixels.height, pixels.format), (4, 2, GL_RGBA));
+        let group = context(&mut thread).group.lock();
+        assert_eq!(group.textures.get(group.textures.find(5)).unwrap().image, image);
+    }
+
+    #[test]
+    fn texture_that_becomes_an_image_has_its_size_and_no_other_levels() {
+        let mut thread = with_image();
+        let group = context(&mut thread).group.clone();
+        let texture = group.lock().textures.create(6);
+        change_texture(&mut thread, &Nothing, texture, |texture| {
+            texture.images.entry(GL_TEXTURE_2D).or_default().insert(3, TextureImage::default());
+        });
+        become_image(&mut thread, &Nothing, texture, GL_TEXTURE_2D, 9);
+        let group = group.lock();
+        let levels = &group.textures.get(texture).unwrap().images[&GL_TEXTURE_2D];
+        let levels: Vec<_> = levels.iter().map(|(level, it)| (*level, it.width)).collect();
+        assert_eq!(levels, [(0, 4)]);
+    }
+}
