@@ -79,6 +79,19 @@ driver_functions! {
         pixel_store = GL_PIXEL_STOREI(name: u32, value: i32);
         read_buffer = GL_READ_BUFFER(buffer: u32);
         read_buffer_nv = GL_READ_BUFFER_NV(buffer: u32);
+        is_enabled_at = GL_IS_ENABLEDI(capability: u32, index: u32) -> u8;
+        is_enabled_at_ext = GL_IS_ENABLEDI_EXT(capability: u32, index: u32) -> u8;
+        is_enabled_at_oes = GL_IS_ENABLEDI_OES(capability: u32, index: u32) -> u8;
+        is_program = GL_IS_PROGRAM(name: u32) -> u8;
+        is_query = GL_IS_QUERY(name: u32) -> u8;
+        is_sampler = GL_IS_SAMPLER(name: u32) -> u8;
+        is_shader = GL_IS_SHADER(name: u32) -> u8;
+        is_texture = GL_IS_TEXTURE(name: u32) -> u8;
+        matrix_mode = GL_MATRIX_MODE(mode: u32);
+        pause_transform_feedback = GL_PAUSE_TRANSFORM_FEEDBACK();
+        pop_matrix = GL_POP_MATRIX();
+        push_matrix = GL_PUSH_MATRIX();
+        resume_transform_feedback = GL_RESUME_TRANSFORM_FEEDBACK();
     }
     memory {
         egl_get_config_attrib = EGL_GET_CONFIG_ATTRIB(
@@ -136,6 +149,32 @@ driver_functions! {
         ) -> u32;
         egl_query_string = EGL_QUERY_STRING(display: u64, name: i32) -> usize;
         get_string = GL_GET_STRING(name: u32) -> usize;
+        egl_get_sync_attrib = EGL_GET_SYNC_ATTRIB_KHR(
+            display: u64, sync: u64, name: i32, out: *mut i32
+        ) -> u32;
+        get_attrib_integers = GL_GET_VERTEX_ATTRIB_IIV(index: u32, name: u32, out: *mut i32);
+        get_clip_plane = GL_GET_CLIP_PLANEF(plane: u32, out: *mut f32);
+        get_label = GL_GET_OBJECT_LABEL(
+            kind: u32, name: u32, room: i32, len: *mut i32, text: *mut c_char
+        );
+        get_label_khr = GL_GET_OBJECT_LABEL_KHR(
+            kind: u32, name: u32, room: i32, len: *mut i32, text: *mut c_char
+        );
+        get_label_ext = GL_GET_OBJECT_LABEL_EXT(
+            kind: u32, name: u32, room: i32, len: *mut i32, text: *mut c_char
+        );
+        get_label_of_sync = GL_GET_OBJECT_PTR_LABEL(
+            sync: u64, room: i32, len: *mut i32, text: *mut c_char
+        );
+        get_light = GL_GET_LIGHTFV(light: u32, name: u32, out: *mut f32);
+        get_material = GL_GET_MATERIALFV(face: u32, name: u32, out: *mut f32);
+        get_pointer = GL_GET_POINTERV(name: u32, out: *mut u64);
+        get_pointer_khr = GL_GET_POINTERV_KHR(name: u32, out: *mut u64);
+        get_query = GL_GET_QUERYIV(target: u32, name: u32, out: *mut i32);
+        get_query_ext = GL_GET_QUERYIV_EXT(target: u32, name: u32, out: *mut i32);
+        get_texture_environment = GL_GET_TEX_ENVFV(target: u32, name: u32, out: *mut f32);
+        get_texture_generation = GL_GET_TEX_GENIV_OES(coord: u32, name: u32, out: *mut i32);
+        load_matrix = GL_LOAD_MATRIXF(matrix: *const f32);
     }
 }
 

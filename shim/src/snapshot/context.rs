@@ -1,9 +1,11 @@
 //! What is set in a context: capabilities, the pipeline's fixed parts, and all that is bound.
 
 use gapii_state::Context;
+use gapii_state::read_back::Driver;
 
 use super::emit::Emitter;
-use super::gl;
+use super::{draw_buffers, gl};
+use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 /// Capabilities, and the version of OpenGL ES that they begin with.
@@ -130,6 +132,7 @@ const GL_BACK: u32 = 0x0405;
 const GL_RENDERBUFFER: u32 = 0x8D41;
 const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
 const GL_GENERATE_MIPMAP_HINT: u32 = 0x8192;
+const GL_FRAGMENT_SHADER_DERIVATIVE_HINT: u32 = 0x8B8B;
 
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let version = context.version.0;
@@ -137,9 +140,20 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
         emitter.command(id).arg(*name).done();
     }
-    describe_pixel_operations(emitter);
+    if let Some(driver) = Gl::current() {
+        let has = |extension: &str| driver.has(extension);
+        for (name, ..) in
+            OF_EXTENSIONS.iter().filter(|(.., since, it)| context.version < *since && has(it))
+        {
+            let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
+            emitter.command(id).arg(*name).done();
+        }
+        describe_pixel_operations(emitter);
+        draw_buffers::describe(emitter, context.version, &driver);
+        describe_rasterization_of_extensions(emitter, &driver);
+    }
     describe_stencil(emitter);
-    describe_rasterization(emitter);
+    describe_rasterization(emitter, context.version);
     describe_textures(emitter, context.version);
     if context.version >= (3, 1) {
         describe_samples(emitter, context.version);
@@ -154,13 +168,50 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     }
 }
 
+/// Capabilities of extensions, the version of OpenGL ES that has them without, and the extension.
+const OF_EXTENSIONS: [(u32, (u8, u8), &str); 14] = [
+    (0x8C36, (3, 2), "GL_OES_sample_shading"), // GL_SAMPLE_SHADING
+    (0x92E0, (3, 2), "GL_KHR_debug"),          // GL_DEBUG_OUTPUT
+    (0x8242, (3, 2), "GL_KHR_debug"),          // GL_DEBUG_OUTPUT_SYNCHRONOUS
+    (0x9285, (9, 9), "GL_KHR_blend_equation_advanced_coherent"), // GL_BLEND_ADVANCED_COHERENT_KHR
+    (0x8DB9, (9, 9), "GL_EXT_sRGB_write_control"), // GL_FRAMEBUFFER_SRGB_EXT
+    (0x864F, (9, 9), "GL_EXT_depth_clamp"),    // GL_DEPTH_CLAMP_EXT
+    // GL_CLIP_DISTANCE0_EXT and on
+    (0x3000, (9, 9), "GL_EXT_clip_cull_distance"),
+    (0x3001, (9, 9), "GL_EXT_clip_cull_distance"),
+    (0x3002, (9, 9), "GL_EXT_clip_cull_distance"),
+    (0x3003, (9, 9), "GL_EXT_clip_cull_distance"),
+    (0x3004, (9, 9), "GL_EXT_clip_cull_distance"),
+    (0x3005, (9, 9), "GL_EXT_clip_cull_distance"),
+    (0x3006, (9, 9), "GL_EXT_clip_cull_distance"),
+    (0x3007, (9, 9), "GL_EXT_clip_cull_distance"),
+];
+
+fn describe_rasterization_of_extensions(emitter: &mut Emitter, driver: &Gl) {
+    const GL_CLIP_ORIGIN_EXT: u32 = 0x935C;
+    const GL_CLIP_DEPTH_MODE_EXT: u32 = 0x935D;
+    const GL_POLYGON_OFFSET_CLAMP_EXT_NAME: u32 = 0x8E1B;
+    if driver.has("GL_EXT_clip_control") {
+        let [origin, depth] = [GL_CLIP_ORIGIN_EXT, GL_CLIP_DEPTH_MODE_EXT].map(gl::integer);
+        emitter.command(GL_CLIP_CONTROL_EXT).arg(origin).arg(depth).done();
+    }
+    if driver.has("GL_EXT_polygon_offset_clamp") {
+        let ([factor], [units]) = (gl::floats::<1>(0x8038), gl::floats::<1>(0x2A00));
+        let [clamp] = gl::floats::<1>(GL_POLYGON_OFFSET_CLAMP_EXT_NAME);
+        if clamp != 0.0 {
+            let command = emitter.command(GL_POLYGON_OFFSET_CLAMP_EXT).arg(factor).arg(units);
+            command.arg(clamp).done();
+        }
+    }
+}
+
 fn describe_pixel_operations(emitter: &mut Emitter) {
     // Source and destination of colour, and of alpha.
     let [source, target, alpha, to_alpha] = [0x80C9, 0x80C8, 0x80CB, 0x80CA].map(gl::integer);
     let command = emitter.command(GL_BLEND_FUNC_SEPARATE).arg(source).arg(target);
     command.arg(alpha).arg(to_alpha).done();
     let [color, alpha] = [0x8009, 0x883D].map(gl::integer);
-    emitter.command(GL_BLEND_EQUATION_SEPARATE).arg(color).arg(alpha).done();
+    draw_buffers::describe_equation(emitter, color, alpha);
     let [r, g, b, a] = gl::floats::<4>(0x8005);
     emitter.command(GL_BLEND_COLOR).arg(r).arg(g).arg(b).arg(a).done();
     let [r, g, b, a] = gl::booleans::<4>(0x0C23);
@@ -175,6 +226,8 @@ fn describe_pixel_operations(emitter: &mut Emitter) {
     emitter.command(GL_DEPTH_FUNC).arg(gl::integer(0x0B74)).done();
     let [near, far] = gl::floats::<2>(0x0B70);
     emitter.command(GL_DEPTH_RANGEF).arg(near).arg(far).done();
+    let ([factor], [units]) = (gl::floats::<1>(0x8038), gl::floats::<1>(0x2A00));
+    emitter.command(GL_POLYGON_OFFSET).arg(factor).arg(units).done();
     let [x, y, width, height] = gl::integers::<4>(0x0C10);
     emitter.command(GL_SCISSOR).arg(x).arg(y).arg(width).arg(height).done();
     let [x, y, width, height] = gl::integers::<4>(0x0BA2);
@@ -195,17 +248,17 @@ fn describe_stencil(emitter: &mut Emitter) {
     }
 }
 
-fn describe_rasterization(emitter: &mut Emitter) {
+fn describe_rasterization(emitter: &mut Emitter, version: (u8, u8)) {
     emitter.command(GL_CULL_FACE).arg(gl::integer(0x0B45)).done();
     emitter.command(GL_FRONT_FACE).arg(gl::integer(0x0B46)).done();
     let [width] = gl::floats::<1>(0x0B21);
     emitter.command(GL_LINE_WIDTH).arg(width).done();
-    let ([factor], [units]) = (gl::floats::<1>(0x8038), gl::floats::<1>(0x2A00));
-    emitter.command(GL_POLYGON_OFFSET).arg(factor).arg(units).done();
     let ([value], [inverted]) = (gl::floats::<1>(0x80AA), gl::booleans::<1>(0x80AB));
     emitter.command(GL_SAMPLE_COVERAGE).arg(value).arg(inverted).done();
-    let hint = gl::integer(GL_GENERATE_MIPMAP_HINT);
-    emitter.command(GL_HINT).arg(GL_GENERATE_MIPMAP_HINT).arg(hint).done();
+    let hints = [(GL_GENERATE_MIPMAP_HINT, 2), (GL_FRAGMENT_SHADER_DERIVATIVE_HINT, 3)];
+    for (name, _) in hints.iter().filter(|(_, since)| *since <= version.0) {
+        emitter.command(GL_HINT).arg(*name).arg(gl::integer(*name)).done();
+    }
 }
 
 fn describe_textures(emitter: &mut Emitter, version: (u8, u8)) {
@@ -230,6 +283,7 @@ fn describe_samples(emitter: &mut Emitter, version: (u8, u8)) {
     const GL_SAMPLE_MASK_VALUE: u32 = 0x8E52;
     const GL_MIN_SAMPLE_SHADING_VALUE: u32 = 0x8C37;
     const GL_PATCH_VERTICES: u32 = 0x8E72;
+    const GL_PRIMITIVE_BOUNDING_BOX_NAME: u32 = 0x92BE;
     let mask = gl::integer_at(GL_SAMPLE_MASK_VALUE, 0);
     emitter.command(GL_SAMPLE_MASKI).arg(0_u32).arg(mask).done();
     if version >= (3, 2) {
@@ -237,6 +291,9 @@ fn describe_samples(emitter: &mut Emitter, version: (u8, u8)) {
         emitter.command(GL_MIN_SAMPLE_SHADING).arg(share).done();
         let vertices = gl::integer(GL_PATCH_VERTICES);
         emitter.command(GL_PATCH_PARAMETERI).arg(GL_PATCH_VERTICES).arg(vertices).done();
+        let corners = gl::floats::<8>(GL_PRIMITIVE_BOUNDING_BOX_NAME);
+        let command = emitter.command(GL_PRIMITIVE_BOUNDING_BOX);
+        corners.into_iter().fold(command, |command, corner| command.arg(corner)).done();
     }
 }
 

@@ -3,6 +3,7 @@
 //! They are written like those of recorded commands, with flag [`SETUP`], and the driver hears
 //! nothing of them.
 
+use core::ffi::CStr;
 use std::time::Instant;
 
 use gapii_protocol::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT};
@@ -102,6 +103,17 @@ impl Command<'_> {
             *free = Some(seen);
         }
         self
+    }
+
+    /// The next argument: numbers that the command always reads.
+    pub fn numbers<T>(self, values: &[T]) -> Self {
+        let (at, len) = (values.as_ptr(), values.len() as i64);
+        self.arg(at).reads(observe::array(at, len, size_of::<T>()))
+    }
+
+    /// The next argument: a text with its end that the command always reads.
+    pub fn text(self, text: &CStr) -> Self {
+        self.arg(text.as_ptr()).reads(observe::c_string(text.as_ptr()))
     }
 
     /// Memory that it reads for the parameter of that index because of what is bound or set.

@@ -11,14 +11,21 @@
 
 mod buffers;
 mod context;
+mod draw_buffers;
 mod egl;
 mod emit;
+mod es1;
+mod es1_matrices;
 mod framebuffers;
 mod gl;
+mod labels;
 mod pipelines;
 mod pixels;
 mod programs;
+mod queries;
 mod surface;
+mod surface_draw;
+mod syncs;
 mod textures;
 mod uniforms;
 mod vertex_arrays;
@@ -59,11 +66,16 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
     match OneAtATime::wait() {
         Some(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
-            if PROCESS_IN.load(Acquire) != epoch {
+            let is_first = PROCESS_IN.load(Acquire) != epoch;
+            if is_first {
                 egl::describe(&mut emitter, &state.process);
                 PROCESS_IN.store(epoch, Release);
             }
             egl::describe_thread(&mut emitter, state);
+            if is_first {
+                let is_current = state.context.is_some();
+                syncs::describe_egl(&mut emitter, &state.process, is_current);
+            }
             describe_context(&mut emitter, state, epoch);
         }
         None => emitter.leave_out(TOO_LONG),
@@ -117,13 +129,6 @@ fn wait_for_others(emitter: &mut Emitter, state: &State, epoch: u64) {
 fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
     let size = egl::size_of_surface(state);
     let Some(context) = state.context.as_deref_mut() else { return };
-    if context.version.0 < 2 {
-        if context.described != epoch {
-            context.described = epoch;
-            emitter.leave_out("what a context of OpenGL ES 1 has set");
-        }
-        return;
-    }
     if context.group.described.swap(epoch, Relaxed) != epoch {
         describe_group(emitter, context);
     }
@@ -136,15 +141,28 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
 fn describe_group(emitter: &mut Emitter, context: &Context) {
     buffers::describe(emitter, context);
     textures::describe(emitter, context);
-    programs::describe(emitter, context);
+    if context.version.0 >= 2 {
+        programs::describe(emitter, context);
+        syncs::describe(emitter, context);
+        labels::describe_group(emitter, context);
+    }
 }
 
 fn describe_own(emitter: &mut Emitter, context: &Context, surface_size: Option<(i32, i32)>) {
     surface::describe(emitter, context, surface_size);
+    if context.version.0 < 2 {
+        es1::describe(emitter, context);
+        return;
+    }
     vertex_arrays::describe(emitter, context);
     pipelines::describe(emitter, context);
     framebuffers::describe(emitter, context);
+    queries::describe(emitter, context);
+    labels::describe_own(emitter, context);
+    labels::describe_messages(emitter, context);
     context::describe(emitter, context);
+    pipelines::describe_active_feedback(emitter, context);
+    queries::describe_active(emitter, context);
 }
 
 /// In a forked child: whoever was at it is not here.

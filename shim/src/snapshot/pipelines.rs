@@ -1,5 +1,4 @@
-//! Objects of a context that only newer versions have: pipelines of programs, transform feedbacks, and
-//! queries.
+//! Objects of a context that only newer versions have: pipelines of programs, and transform feedbacks.
 
 use gapii_state::Context;
 
@@ -21,6 +20,7 @@ const GL_ACTIVE_PROGRAM: u32 = 0x8259;
 const GL_TRANSFORM_FEEDBACK: u32 = 0x8E22;
 const GL_TRANSFORM_FEEDBACK_BINDING: u32 = 0x8E25;
 const GL_TRANSFORM_FEEDBACK_ACTIVE: u32 = 0x8E24;
+const GL_TRANSFORM_FEEDBACK_PAUSED: u32 = 0x8E23;
 /// Each transform feedback has its own.
 const FEEDBACK_BUFFERS: Indexed = Indexed {
     target: 0x8C8E,
@@ -37,9 +37,6 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     }
     if context.version >= (3, 0) {
         describe_feedbacks(emitter, context);
-        for (object, _) in context.queries.named() {
-            emitter.make(GL_GEN_QUERIES, object.name() as u32);
-        }
     }
 }
 
@@ -75,12 +72,13 @@ fn describe_pipelines(emitter: &mut Emitter, context: &Context) {
 /// The default one is the last, as it has no name to make.
 fn describe_feedbacks(emitter: &mut Emitter, context: &Context) {
     let bound = gl::integer(GL_TRANSFORM_FEEDBACK_BINDING) as u32;
-    if gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) != 0 {
-        // Another one can't be bound now without pausing this one.
-        emitter.leave_out("transform feedbacks: one is active");
-        return;
+    // Another one can't be bound while this one takes what is drawn.
+    let runs = gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) != 0
+        && gl::integer(GL_TRANSFORM_FEEDBACK_PAUSED) == 0;
+    if runs {
+        gl::pause_transform_feedback();
     }
-    for (object, _) in context.transform_feedbacks.named() {
+    for (object, feedback) in context.transform_feedbacks.named() {
         let name = object.name() as u32;
         emitter.make(GL_GEN_TRANSFORM_FEEDBACKS, name);
         if gl::is_transform_feedback(name) == 0 {
@@ -90,11 +88,31 @@ fn describe_feedbacks(emitter: &mut Emitter, context: &Context) {
         let command = emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK);
         command.arg(name).done();
         FEEDBACK_BUFFERS.describe_points(emitter);
+        if feedback.is_active && name != bound {
+            emitter.leave_out(&format!("transform feedback {name}, which is paused"));
+        }
     }
     gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, 0);
     emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK).arg(0_u32).done();
     FEEDBACK_BUFFERS.describe_points(emitter);
     gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, bound);
+    if runs {
+        gl::resume_transform_feedback();
+    }
     emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK).arg(bound).done();
     FEEDBACK_BUFFERS.describe_general(emitter);
+}
+
+/// The transform feedback that is bound begins anew, if it is active. Nothing is drawn after this.
+pub fn describe_active_feedback(emitter: &mut Emitter, context: &Context) {
+    if context.version < (3, 0) || gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) == 0 {
+        return;
+    }
+    let feedback = context.transform_feedbacks.get(context.transform_feedback);
+    let mode = feedback.map_or(context.default_feedback_mode, |feedback| feedback.mode);
+    emitter.command(GL_BEGIN_TRANSFORM_FEEDBACK).arg(mode).done();
+    if gl::integer(GL_TRANSFORM_FEEDBACK_PAUSED) != 0 {
+        emitter.command(GL_PAUSE_TRANSFORM_FEEDBACK).done();
+    }
+    emitter.leave_out("how far a transform feedback has got: it begins anew");
 }

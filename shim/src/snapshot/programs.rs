@@ -97,7 +97,7 @@ impl Shader {
     }
 }
 
-fn make_shader(emitter: &mut Emitter, name: u32, kind: u32, source: &str) {
+pub fn make_shader(emitter: &mut Emitter, name: u32, kind: u32, source: &str) {
     emitter.command(GL_CREATE_SHADER).arg(kind).returns(name, []);
     let (text, len) = ([source.as_ptr()], [source.len() as i32]);
     if !source.is_empty() {

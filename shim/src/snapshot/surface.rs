@@ -5,10 +5,9 @@ use gapii_state::Context;
 use gapii_state::read_back::Aside;
 
 use super::emit::Emitter;
-use super::gl;
+use super::{gl, surface_draw};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
-use crate::observe;
 
 const GL_RGBA: u32 = 0x1908;
 const GL_RGBA8: u32 = 0x8058;
@@ -19,17 +18,12 @@ const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
 const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
 const GL_NEAREST: u32 = 0x2600;
 const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
-/// A texture and a framebuffer of this name hold it meanwhile.
-const SPARE_NAME: u32 = 0xF000_0000;
+/// Objects of this name hold it meanwhile.
+pub const SPARE_NAME: u32 = 0xF000_0000;
 /// Most that is kept, in bytes.
 const BYTES_MAX: usize = 256 << 20;
 
 pub fn describe(emitter: &mut Emitter, context: &Context, size: Option<(i32, i32)>) {
-    // OpenGL ES 2 has no way to put pixels into a surface that leaves nothing behind.
-    if context.version.0 < 3 {
-        emitter.leave_out("what was drawn to the surface of an OpenGL ES 2 context");
-        return;
-    }
     let Some((width, height)) = size.filter(|(width, height)| *width > 0 && *height > 0) else {
         return;
     };
@@ -37,12 +31,37 @@ pub fn describe(emitter: &mut Emitter, context: &Context, size: Option<(i32, i32
         emitter.leave_out("what was drawn to a surface");
         return;
     };
+    let picture = Picture { width, height, pixels: &pixels };
     emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(4_i32).done();
     emitter.make(GL_GEN_TEXTURES, SPARE_NAME);
     emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(SPARE_NAME).done();
-    let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
-    let command = command.arg(GL_RGBA8).arg(width).arg(height).arg(0_i32).arg(GL_RGBA);
-    command.arg(GL_UNSIGNED_BYTE).arg(pixels.as_ptr()).range(8, &pixels).done();
+    match context.version.0 {
+        1 => surface_draw::with_fixed_functions(emitter, &picture),
+        2 => surface_draw::with_a_program(emitter, &picture),
+        _ => blit(emitter, &picture),
+    }
+    emitter.command(GL_DELETE_TEXTURES).arg(1_i32).numbers(&[SPARE_NAME]).done();
+}
+
+/// RGBA rows from the bottom up, a byte for each.
+pub struct Picture<'a> {
+    pub width: i32,
+    pub height: i32,
+    pub pixels: &'a [u8],
+}
+
+impl Picture<'_> {
+    /// Makes it the image of the texture that is bound.
+    pub fn upload(&self, emitter: &mut Emitter, internal: u32) {
+        let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32).arg(internal);
+        let command = command.arg(self.width).arg(self.height).arg(0_i32).arg(GL_RGBA);
+        command.arg(GL_UNSIGNED_BYTE).arg(self.pixels.as_ptr()).range(8, self.pixels).done();
+    }
+}
+
+fn blit(emitter: &mut Emitter, picture: &Picture<'_>) {
+    let (width, height) = (picture.width, picture.height);
+    picture.upload(emitter, GL_RGBA8);
     emitter.make(GL_GEN_FRAMEBUFFERS, SPARE_NAME);
     emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(SPARE_NAME).done();
     let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER);
@@ -51,11 +70,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context, size: Option<(i32, i32
     let command = emitter.command(GL_BLIT_FRAMEBUFFER).arg(0_i32).arg(0_i32).arg(width).arg(height);
     let command = command.arg(0_i32).arg(0_i32).arg(width).arg(height);
     command.arg(GL_COLOR_BUFFER_BIT).arg(GL_NEAREST).done();
-    for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
-        let names = [SPARE_NAME];
-        let named = observe::array(names.as_ptr(), 1, 4);
-        emitter.command(id).arg(1_i32).arg(names.as_ptr()).reads(named).done();
-    }
+    emitter.command(GL_DELETE_FRAMEBUFFERS).arg(1_i32).numbers(&[SPARE_NAME]).done();
 }
 
 /// Pixels of the back buffer.

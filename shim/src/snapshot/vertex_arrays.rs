@@ -5,7 +5,6 @@ use gapii_state::{Context, VertexArrays, VertexAttrib, VertexBinding};
 use super::emit::Emitter;
 use super::gl;
 use crate::generated::ids::*;
-use crate::observe;
 
 const GL_ARRAY_BUFFER: u32 = 0x8892;
 const GL_ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
@@ -98,16 +97,18 @@ fn describe_pointer(
 
 fn describe_values(emitter: &mut Emitter, context: &Context) {
     for index in 0..context.limits.vertex_attribs.max(0) as u32 {
+        if context.integer_attribs.get(index as usize) == Some(&true) {
+            let mut value = [0_i32; 4];
+            // SAFETY: the name has four numbers.
+            unsafe { gl::get_attrib_integers(index, GL_CURRENT_VERTEX_ATTRIB, value.as_mut_ptr()) };
+            emitter.command(GL_VERTEX_ATTRIB_I4IV).arg(index).numbers(&value).done();
+            continue;
+        }
         let mut value = [0.0_f32; 4];
         // SAFETY: the name has four numbers.
         unsafe { gl::get_attrib_floats(index, GL_CURRENT_VERTEX_ATTRIB, value.as_mut_ptr()) };
         if value != [0.0, 0.0, 0.0, 1.0] {
-            emitter
-                .command(GL_VERTEX_ATTRIB4FV)
-                .arg(index)
-                .arg(value.as_ptr())
-                .reads(observe::array(value.as_ptr(), 4, 4))
-                .done();
+            emitter.command(GL_VERTEX_ATTRIB4FV).arg(index).numbers(&value).done();
         }
     }
 }

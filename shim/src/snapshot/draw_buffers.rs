@@ -1,0 +1,121 @@
+//! What is set for each draw buffer by its number: blending and the mask of colours.
+
+use gapii_state::read_back::Driver;
+
+use super::emit::Emitter;
+use super::gl;
+use crate::driver_calls::Gl;
+use crate::generated::ids::*;
+
+const GL_BLEND: u32 = 0x0BE2;
+const GL_MAX_DRAW_BUFFERS: u32 = 0x8824;
+const GL_COLOR_WRITEMASK: u32 = 0x0C23;
+/// Source and destination of colour, and of alpha.
+const FACTORS: [u32; 4] = [0x80C9, 0x80C8, 0x80CB, 0x80CA];
+/// Of colour, and of alpha.
+const EQUATIONS: [u32; 2] = [0x8009, 0x883D];
+/// `GL_MULTIPLY_KHR` to `GL_HSL_LUMINOSITY_KHR`: these are of colour and alpha at once.
+const ADVANCED: core::ops::RangeInclusive<i32> = 0x9294..=0x92B0;
+
+/// The commands of one way to have this: OpenGL ES 3.2, or an extension.
+struct Ids {
+    is_enabled: fn(u32, u32) -> u8,
+    enable: u16,
+    disable: u16,
+    factors: u16,
+    equations: u16,
+    equation: u16,
+    mask: u16,
+}
+
+const CORE: Ids = Ids {
+    is_enabled: gl::is_enabled_at,
+    enable: GL_ENABLEI,
+    disable: GL_DISABLEI,
+    factors: GL_BLEND_FUNC_SEPARATEI,
+    equations: GL_BLEND_EQUATION_SEPARATEI,
+    equation: GL_BLEND_EQUATIONI,
+    mask: GL_COLOR_MASKI,
+};
+const OES: Ids = Ids {
+    is_enabled: gl::is_enabled_at_oes,
+    enable: GL_ENABLEI_OES,
+    disable: GL_DISABLEI_OES,
+    factors: GL_BLEND_FUNC_SEPARATEI_OES,
+    equations: GL_BLEND_EQUATION_SEPARATEI_OES,
+    equation: GL_BLEND_EQUATIONI_OES,
+    mask: GL_COLOR_MASKI_OES,
+};
+const EXT: Ids = Ids {
+    is_enabled: gl::is_enabled_at_ext,
+    enable: GL_ENABLEI_EXT,
+    disable: GL_DISABLEI_EXT,
+    factors: GL_BLEND_FUNC_SEPARATEI_EXT,
+    equations: GL_BLEND_EQUATION_SEPARATEI_EXT,
+    equation: GL_BLEND_EQUATIONI_EXT,
+    mask: GL_COLOR_MASKI_EXT,
+};
+
+/// What a draw buffer has.
+#[derive(PartialEq)]
+struct DrawBuffer {
+    blends: bool,
+    factors: [i32; 4],
+    equations: [i32; 2],
+    mask: [i32; 4],
+}
+
+/// Those that have something else than the first, which has been described.
+pub fn describe(emitter: &mut Emitter, version: (u8, u8), driver: &Gl) {
+    let ids = match () {
+        () if version >= (3, 2) => CORE,
+        () if version < (3, 0) => return,
+        () if driver.has("GL_OES_draw_buffers_indexed") => OES,
+        () if driver.has("GL_EXT_draw_buffers_indexed") => EXT,
+        () => return,
+    };
+    let first = ids.ask(0);
+    for index in 1..gl::integer(GL_MAX_DRAW_BUFFERS).clamp(1, 32) as u32 {
+        let buffer = ids.ask(index);
+        if buffer != first {
+            ids.describe(emitter, index, &buffer);
+        }
+    }
+}
+
+impl Ids {
+    fn ask(&self, index: u32) -> DrawBuffer {
+        let mut mask = [0; 4];
+        // SAFETY: the name has four numbers.
+        unsafe { gl::get_integers_at(GL_COLOR_WRITEMASK, index, mask.as_mut_ptr()) };
+        DrawBuffer {
+            blends: (self.is_enabled)(GL_BLEND, index) != 0,
+            factors: FACTORS.map(|name| gl::integer_at(name, index)),
+            equations: EQUATIONS.map(|name| gl::integer_at(name, index)),
+            mask,
+        }
+    }
+
+    fn describe(&self, emitter: &mut Emitter, index: u32, buffer: &DrawBuffer) {
+        let id = if buffer.blends { self.enable } else { self.disable };
+        emitter.command(id).arg(GL_BLEND).arg(index).done();
+        let [source, target, alpha, to_alpha] = buffer.factors;
+        let command = emitter.command(self.factors).arg(index).arg(source).arg(target);
+        command.arg(alpha).arg(to_alpha).done();
+        let [color, alpha] = buffer.equations;
+        match ADVANCED.contains(&color) {
+            true => emitter.command(self.equation).arg(index).arg(color).done(),
+            false => emitter.command(self.equations).arg(index).arg(color).arg(alpha).done(),
+        }
+        let [r, g, b, a] = buffer.mask.map(|writes| u8::from(writes != 0));
+        emitter.command(self.mask).arg(index).arg(r).arg(g).arg(b).arg(a).done();
+    }
+}
+
+/// How all draw buffers blend.
+pub fn describe_equation(emitter: &mut Emitter, color: i32, alpha: i32) {
+    match ADVANCED.contains(&color) {
+        true => emitter.command(GL_BLEND_EQUATION).arg(color).done(),
+        false => emitter.command(GL_BLEND_EQUATION_SEPARATE).arg(color).arg(alpha).done(),
+    }
+}

@@ -1,0 +1,197 @@
+//! What a program says for people: labels of objects, debug groups, and who hears messages.
+
+use core::ffi::c_char;
+use std::ffi::CStr;
+
+use gapii_state::Context;
+use gapii_state::read_back::Driver;
+
+use super::emit::Emitter;
+use super::{gl, syncs};
+use crate::driver_calls::Gl;
+use crate::generated::ids::*;
+
+const GL_BUFFER: u32 = 0x82E0;
+const GL_SHADER: u32 = 0x82E1;
+const GL_PROGRAM: u32 = 0x82E2;
+const GL_QUERY: u32 = 0x82E3;
+const GL_PROGRAM_PIPELINE: u32 = 0x82E4;
+const GL_SAMPLER: u32 = 0x82E6;
+const GL_VERTEX_ARRAY: u32 = 0x8074;
+const GL_TEXTURE: u32 = 0x1702;
+const GL_RENDERBUFFER: u32 = 0x8D41;
+const GL_FRAMEBUFFER: u32 = 0x8D40;
+const GL_TRANSFORM_FEEDBACK: u32 = 0x8E22;
+const GL_DEBUG_SOURCE_APPLICATION: u32 = 0x824A;
+const GL_DEBUG_CALLBACK_FUNCTION: u32 = 0x8244;
+const GL_DEBUG_CALLBACK_USER_PARAM: u32 = 0x8245;
+const GL_DEBUG_GROUP_STACK_DEPTH: u32 = 0x826D;
+const GL_DEBUG_LOGGED_MESSAGES: u32 = 0x9145;
+
+/// Longest label that is kept, in bytes with its end.
+const LABEL_BYTES: usize = 1024;
+/// Most debug groups that are pushed again.
+const GROUPS_MAX: i32 = 1024;
+
+type AskLabel = unsafe fn(u32, u32, i32, *mut i32, *mut c_char);
+
+/// How a context names objects.
+#[derive(Clone, Copy)]
+enum Labels {
+    Core,
+    Khr,
+    Ext,
+}
+
+impl Labels {
+    fn of(context: &Context) -> Option<Self> {
+        let driver = Gl::current()?;
+        Some(match () {
+            () if context.version >= (3, 2) => Self::Core,
+            () if driver.has("GL_KHR_debug") => Self::Khr,
+            () if driver.has("GL_EXT_debug_label") => Self::Ext,
+            () => return None,
+        })
+    }
+
+    fn describe(self, emitter: &mut Emitter, kind: u32, names: impl Iterator<Item = u32>) {
+        let kind = match (self, kind) {
+            (Self::Ext, GL_BUFFER) => 0x9151,
+            (Self::Ext, GL_SHADER) => 0x8B48,
+            (Self::Ext, GL_PROGRAM) => 0x8B40,
+            (Self::Ext, GL_QUERY) => 0x9153,
+            (Self::Ext, GL_VERTEX_ARRAY) => 0x9154,
+            (Self::Ext, GL_PROGRAM_PIPELINE) => 0x8A4F,
+            (_, kind) => kind,
+        };
+        let (ask, id): (AskLabel, _) = match self {
+            Self::Core => (gl::get_label, GL_OBJECT_LABEL),
+            Self::Khr => (gl::get_label_khr, GL_OBJECT_LABEL_KHR),
+            Self::Ext => (gl::get_label_ext, GL_LABEL_OBJECT_EXT),
+        };
+        // A length of this says that the text has an end.
+        let len = if matches!(self, Self::Ext) { 0_i32 } else { -1 };
+        for name in names {
+            let mut label = [0_u8; LABEL_BYTES];
+            let (room, out) = (LABEL_BYTES as i32, label.as_mut_ptr().cast());
+            // SAFETY: there is as much room; nobody wants the length.
+            unsafe { ask(kind, name, room, core::ptr::null_mut(), out) };
+            if let Some(label) = said(&label) {
+                emitter.command(id).arg(kind).arg(name).arg(len).text(label).done();
+            }
+        }
+    }
+}
+
+/// A text that is not empty.
+fn said(buffer: &[u8]) -> Option<&CStr> {
+    gl::text(buffer).filter(|text| !text.is_empty())
+}
+
+/// Labels of what a share group has.
+pub fn describe_group(emitter: &mut Emitter, context: &Context) {
+    let Some(labels) = Labels::of(context) else { return };
+    let name_of = |name: u64| name as u32;
+    let group = context.group.lock();
+    let buffers: Vec<_> = group.buffers.named().map(|(it, _)| name_of(it.name())).collect();
+    let shaders: Vec<_> = group.shaders.named().map(|(it, _)| name_of(it.name())).collect();
+    let programs: Vec<_> = group.programs.named().map(|(it, _)| name_of(it.name())).collect();
+    let textures: Vec<_> = group.textures.named().map(|(it, _)| name_of(it.name())).collect();
+    let samplers: Vec<_> = group.samplers.named().map(|(it, _)| name_of(it.name())).collect();
+    let renderbuffers: Vec<_> =
+        group.renderbuffers.named().map(|(it, _)| name_of(it.name())).collect();
+    drop(group);
+    let kinds: [(u32, &[u32], fn(u32) -> u8); 6] = [
+        (GL_BUFFER, &buffers, gl::is_buffer),
+        (GL_SHADER, &shaders, gl::is_shader),
+        (GL_PROGRAM, &programs, gl::is_program),
+        (GL_TEXTURE, &textures, gl::is_texture),
+        (GL_SAMPLER, &samplers, gl::is_sampler),
+        (GL_RENDERBUFFER, &renderbuffers, gl::is_renderbuffer),
+    ];
+    // Names that were never bound are no objects yet, and have no label.
+    for (kind, names, is_object) in kinds {
+        labels.describe(emitter, kind, names.iter().copied().filter(|name| is_object(*name) != 0));
+    }
+    if context.version >= (3, 2) {
+        describe_labels_of_syncs(emitter, context);
+    }
+}
+
+fn describe_labels_of_syncs(emitter: &mut Emitter, context: &Context) {
+    for handle in syncs::handles(context) {
+        let mut label = [0_u8; LABEL_BYTES];
+        let (room, out) = (LABEL_BYTES as i32, label.as_mut_ptr().cast());
+        // SAFETY: there is as much room; nobody wants the length.
+        unsafe { gl::get_label_of_sync(handle, room, core::ptr::null_mut(), out) };
+        if let Some(label) = said(&label) {
+            emitter.command(GL_OBJECT_PTR_LABEL).arg(handle).arg(-1_i32).text(label).done();
+        }
+    }
+}
+
+/// Labels of what a context has for itself.
+pub fn describe_own(emitter: &mut Emitter, context: &Context) {
+    let Some(labels) = Labels::of(context) else { return };
+    let is_es3 = context.version.0 >= 3;
+    macro_rules! describe {
+        ($kind:expr, $objects:ident, $is_object:path) => {
+            let names = context.$objects.named().map(|(object, _)| object.name() as u32);
+            labels.describe(emitter, $kind, names.filter(|name| $is_object(*name) != 0));
+        };
+    }
+    describe!(GL_FRAMEBUFFER, framebuffers, gl::is_framebuffer);
+    if is_es3 {
+        describe!(GL_VERTEX_ARRAY, vertex_arrays, gl::is_vertex_array);
+        describe!(GL_QUERY, queries, gl::is_query);
+        describe!(GL_TRANSFORM_FEEDBACK, transform_feedbacks, gl::is_transform_feedback);
+    }
+    if context.version >= (3, 1) {
+        describe!(GL_PROGRAM_PIPELINE, pipelines, gl::is_program_pipeline);
+    }
+}
+
+/// Debug groups, and the program's callback. What they do not tell is left out.
+pub fn describe_messages(emitter: &mut Emitter, context: &Context) {
+    let is_core = context.version >= (3, 2);
+    if !is_core && !Gl::current().is_some_and(|driver| driver.has("GL_KHR_debug")) {
+        return;
+    }
+    let (push, call_back) = match is_core {
+        true => (GL_PUSH_DEBUG_GROUP, GL_DEBUG_MESSAGE_CALLBACK),
+        false => (GL_PUSH_DEBUG_GROUP_KHR, GL_DEBUG_MESSAGE_CALLBACK_KHR),
+    };
+    let [callback, its_own] =
+        [GL_DEBUG_CALLBACK_FUNCTION, GL_DEBUG_CALLBACK_USER_PARAM].map(|name| {
+            if is_core {
+                pointer(gl::get_pointer, name)
+            } else {
+                pointer(gl::get_pointer_khr, name)
+            }
+        });
+    // The outermost group is no one's.
+    let groups = gl::integer(GL_DEBUG_GROUP_STACK_DEPTH).clamp(1, GROUPS_MAX) - 1;
+    for _ in 0..groups {
+        let command = emitter.command(push).arg(GL_DEBUG_SOURCE_APPLICATION).arg(0_u32);
+        command.arg(-1_i32).text(c"").done();
+    }
+    if groups != 0 {
+        emitter.leave_out("what debug groups are called");
+    }
+    if callback != 0 {
+        emitter.command(call_back).arg(callback).arg(its_own).done();
+    }
+    if context.controls_messages {
+        emitter.leave_out("which debug messages are let through");
+    }
+    if gl::integer(GL_DEBUG_LOGGED_MESSAGES) != 0 {
+        emitter.leave_out("debug messages in the log");
+    }
+}
+
+fn pointer(ask: unsafe fn(u32, *mut u64), name: u32) -> u64 {
+    let mut value = 0;
+    // SAFETY: the name has one pointer.
+    unsafe { ask(name, &raw mut value) };
+    value
+}

@@ -1,0 +1,81 @@
+//! Queries of a context: which there are, what they count, and which of them are at it.
+//!
+//! What a query has counted can't be put into another: who asks is told what replay counts.
+
+use gapii_state::Context;
+use gapii_state::read_back::Driver;
+
+use super::emit::Emitter;
+use super::gl;
+use crate::driver_calls::Gl;
+use crate::generated::ids::*;
+
+const GL_CURRENT_QUERY: u32 = 0x8865;
+const GL_TIMESTAMP: u32 = 0x8E28;
+/// What queries count, the version that it begins with, and the extension that others need.
+const TARGETS: [(u32, (u8, u8), &str); 5] = [
+    (0x8C2F, (3, 0), "GL_EXT_occlusion_query_boolean"), // GL_ANY_SAMPLES_PASSED
+    (0x8D6A, (3, 0), "GL_EXT_occlusion_query_boolean"), // GL_ANY_SAMPLES_PASSED_CONSERVATIVE
+    (0x8C88, (3, 0), ""),                               // GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN
+    (0x8C87, (3, 2), "GL_EXT_geometry_shader"),         // GL_PRIMITIVES_GENERATED
+    (0x88BF, (9, 9), "GL_EXT_disjoint_timer_query"),    // GL_TIME_ELAPSED_EXT
+];
+
+/// Queries by name; those that ended have a result, as soon as replay knows it.
+pub fn describe(emitter: &mut Emitter, context: &Context) {
+    let (is_es3, active) = (context.version.0 >= 3, active(context));
+    let [make, begin, end] = match is_es3 {
+        true => [GL_GEN_QUERIES, GL_BEGIN_QUERY, GL_END_QUERY],
+        false => [GL_GEN_QUERIES_EXT, GL_BEGIN_QUERY_EXT, GL_END_QUERY_EXT],
+    };
+    let mut have_ended = false;
+    for (object, query) in context.queries.named() {
+        let (name, target) = (object.name() as u32, query.target);
+        emitter.make(make, name);
+        if target == 0 || active.contains(&(target, name)) {
+            continue;
+        }
+        have_ended = true;
+        if target == GL_TIMESTAMP {
+            emitter.command(GL_QUERY_COUNTER_EXT).arg(name).arg(target).done();
+        } else {
+            emitter.command(begin).arg(target).arg(name).done();
+            emitter.command(end).arg(target).done();
+        }
+    }
+    if have_ended {
+        emitter.leave_out("what queries had counted that have ended");
+    }
+}
+
+/// Those that are counting begin anew. Nothing that would be counted follows.
+pub fn describe_active(emitter: &mut Emitter, context: &Context) {
+    let begin = if context.version.0 >= 3 { GL_BEGIN_QUERY } else { GL_BEGIN_QUERY_EXT };
+    for (target, name) in active(context) {
+        emitter.command(begin).arg(target).arg(name).done();
+        emitter.leave_out(&format!("what query {name} has counted so far"));
+    }
+}
+
+/// Targets and names of queries that are counting.
+fn active(context: &Context) -> Vec<(u32, u32)> {
+    let Some(driver) = Gl::current() else { return Vec::new() };
+    let is_used = |target| context.queries.named().any(|(_, query)| query.target == target);
+    let ask = |target| {
+        let mut name = 0;
+        match context.version.0 >= 3 {
+            // SAFETY: the name has one number.
+            true => unsafe { gl::get_query(target, GL_CURRENT_QUERY, &raw mut name) },
+            // SAFETY: as above.
+            false => unsafe { gl::get_query_ext(target, GL_CURRENT_QUERY, &raw mut name) },
+        }
+        (target, name as u32)
+    };
+    TARGETS
+        .iter()
+        .filter(|(_, since, extension)| context.version >= *since || driver.has(extension))
+        .filter(|(target, ..)| is_used(*target))
+        .map(|(target, ..)| ask(*target))
+        .filter(|(_, name)| *name != 0)
+        .collect()
+}

@@ -1,0 +1,154 @@
+//! Puts pixels into a surface by drawing them, where nothing can blit: in OpenGL ES 2 and 1. The
+//! context is as it was made, but for a texture that is bound, and is so again afterwards.
+
+use super::emit::Emitter;
+use super::programs::make_shader;
+use super::surface::{Picture, SPARE_NAME};
+use crate::generated::ids::*;
+
+const GL_TEXTURE_2D: u32 = 0x0DE1;
+const GL_RGBA: u32 = 0x1908;
+const GL_FLOAT: u32 = 0x1406;
+const GL_UNSIGNED_BYTE: u32 = 0x1401;
+const GL_ARRAY_BUFFER: u32 = 0x8892;
+const GL_STATIC_DRAW: u32 = 0x88E4;
+const GL_TRIANGLE_STRIP: u32 = 5;
+const GL_VERTEX_SHADER: u32 = 0x8B31;
+const GL_FRAGMENT_SHADER: u32 = 0x8B30;
+const GL_NEAREST: i32 = 0x2600;
+const GL_CLAMP_TO_EDGE: i32 = 0x812F;
+const GL_VERTEX_ARRAY: u32 = 0x8074;
+const GL_TEXTURE_COORD_ARRAY: u32 = 0x8078;
+const GL_TEXTURE_ENV: u32 = 0x2300;
+const GL_TEXTURE_ENV_MODE: u32 = 0x2200;
+const GL_REPLACE: i32 = 0x1E01;
+const GL_MODULATE: i32 = 0x2100;
+/// `GL_TEXTURE_MIN_FILTER` and its like, and what keeps each pixel as it is.
+const PLAIN: [(u32, i32); 4] = [
+    (0x2801, GL_NEAREST),
+    (0x2800, GL_NEAREST),
+    (0x2802, GL_CLAMP_TO_EDGE),
+    (0x2803, GL_CLAMP_TO_EDGE),
+];
+
+const VERTEX_SOURCE: &str = "attribute vec4 corner;
+varying vec2 at;
+void main() {
+    gl_Position = vec4(corner.xy, 0.0, 1.0);
+    at = corner.zw;
+}
+";
+const FRAGMENT_SOURCE: &str = "#ifdef GL_FRAGMENT_PRECISION_HIGH
+precision highp float;
+#else
+precision mediump float;
+#endif
+varying vec2 at;
+uniform sampler2D picture;
+void main() {
+    gl_FragColor = texture2D(picture, at);
+}
+";
+
+/// With a program of our own.
+pub fn with_a_program(emitter: &mut Emitter, picture: &Picture<'_>) {
+    const FRAGMENT_NAME: u32 = SPARE_NAME + 1;
+    const PROGRAM_NAME: u32 = SPARE_NAME + 2;
+    set_plain(emitter);
+    picture.upload(emitter, GL_RGBA);
+    emitter.command(GL_CREATE_PROGRAM).returns(PROGRAM_NAME, []);
+    let stages = [
+        (SPARE_NAME, GL_VERTEX_SHADER, VERTEX_SOURCE),
+        (FRAGMENT_NAME, GL_FRAGMENT_SHADER, FRAGMENT_SOURCE),
+    ];
+    for (name, kind, source) in stages {
+        make_shader(emitter, name, kind, source);
+        emitter.command(GL_COMPILE_SHADER).arg(name).done();
+        emitter.command(GL_ATTACH_SHADER).arg(PROGRAM_NAME).arg(name).done();
+        emitter.command(GL_DELETE_SHADER).arg(name).done();
+    }
+    let command = emitter.command(GL_BIND_ATTRIB_LOCATION).arg(PROGRAM_NAME).arg(0_u32);
+    command.text(c"corner").done();
+    emitter.command(GL_LINK_PROGRAM).arg(PROGRAM_NAME).done();
+    emitter.command(GL_USE_PROGRAM).arg(PROGRAM_NAME).done();
+    make_corners(emitter, [1.0, 1.0]);
+    set_pointer(emitter, 16);
+    emitter.command(GL_ENABLE_VERTEX_ATTRIB_ARRAY).arg(0_u32).done();
+    draw(emitter, picture);
+    emitter.command(GL_DISABLE_VERTEX_ATTRIB_ARRAY).arg(0_u32).done();
+    end_corners(emitter);
+    set_pointer(emitter, 0);
+    emitter.command(GL_USE_PROGRAM).arg(0_u32).done();
+    emitter.command(GL_DELETE_PROGRAM).arg(PROGRAM_NAME).done();
+}
+
+fn set_pointer(emitter: &mut Emitter, stride: i32) {
+    let command = emitter.command(GL_VERTEX_ATTRIB_POINTER).arg(0_u32).arg(4_i32).arg(GL_FLOAT);
+    command.arg(0_u8).arg(stride).arg(0_u64).done();
+}
+
+/// With one texture unit. Textures have sides of powers of two.
+pub fn with_fixed_functions(emitter: &mut Emitter, picture: &Picture<'_>) {
+    let power = |side: i32| side.clamp(1, 1 << 16).cast_unsigned().next_power_of_two() as i32;
+    let (width, height) = (power(picture.width), power(picture.height));
+    set_plain(emitter);
+    let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32).arg(GL_RGBA);
+    let command = command.arg(width).arg(height).arg(0_i32).arg(GL_RGBA);
+    command.arg(GL_UNSIGNED_BYTE).arg(0_u64).done();
+    let command = emitter.command(GL_TEX_SUB_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
+    let command = command.arg(0_i32).arg(0_i32).arg(picture.width).arg(picture.height);
+    let command = command.arg(GL_RGBA).arg(GL_UNSIGNED_BYTE).arg(picture.pixels.as_ptr());
+    command.range(8, picture.pixels).done();
+    let share = |part: i32, whole: i32| part as f32 / whole as f32;
+    make_corners(emitter, [share(picture.width, width), share(picture.height, height)]);
+    emitter.command(GL_ENABLE).arg(GL_TEXTURE_2D).done();
+    set_environment(emitter, GL_REPLACE);
+    for (id, offset) in [(GL_VERTEX_POINTER, 0_u64), (GL_TEX_COORD_POINTER, 8)] {
+        emitter.command(id).arg(2_i32).arg(GL_FLOAT).arg(16_i32).arg(offset).done();
+    }
+    for array in [GL_VERTEX_ARRAY, GL_TEXTURE_COORD_ARRAY] {
+        emitter.command(GL_ENABLE_CLIENT_STATE).arg(array).done();
+    }
+    draw(emitter, picture);
+    for array in [GL_VERTEX_ARRAY, GL_TEXTURE_COORD_ARRAY] {
+        emitter.command(GL_DISABLE_CLIENT_STATE).arg(array).done();
+    }
+    end_corners(emitter);
+    for id in [GL_VERTEX_POINTER, GL_TEX_COORD_POINTER] {
+        emitter.command(id).arg(4_i32).arg(GL_FLOAT).arg(0_i32).arg(0_u64).done();
+    }
+    set_environment(emitter, GL_MODULATE);
+    emitter.command(GL_DISABLE).arg(GL_TEXTURE_2D).done();
+}
+
+fn set_environment(emitter: &mut Emitter, mode: i32) {
+    emitter.command(GL_TEX_ENVI).arg(GL_TEXTURE_ENV).arg(GL_TEXTURE_ENV_MODE).arg(mode).done();
+}
+
+fn set_plain(emitter: &mut Emitter) {
+    for (name, value) in PLAIN {
+        emitter.command(GL_TEX_PARAMETERI).arg(GL_TEXTURE_2D).arg(name).arg(value).done();
+    }
+}
+
+/// A buffer, bound, of the viewport's corners: x, y, and the place in the texture.
+fn make_corners(emitter: &mut Emitter, [s, t]: [f32; 2]) {
+    let corners: [[f32; 4]; 4] =
+        [[-1.0, -1.0, 0.0, 0.0], [1.0, -1.0, s, 0.0], [-1.0, 1.0, 0.0, t], [1.0, 1.0, s, t]];
+    let bytes: Vec<u8> = corners.iter().flatten().flat_map(|it| it.to_le_bytes()).collect();
+    emitter.make(GL_GEN_BUFFERS, SPARE_NAME);
+    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(SPARE_NAME).done();
+    let command = emitter.command(GL_BUFFER_DATA).arg(GL_ARRAY_BUFFER).arg(bytes.len() as i64);
+    command.arg(bytes.as_ptr()).arg(GL_STATIC_DRAW).range(2, &bytes).done();
+}
+
+fn end_corners(emitter: &mut Emitter) {
+    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(0_u32).done();
+    emitter.command(GL_DELETE_BUFFERS).arg(1_i32).numbers(&[SPARE_NAME]).done();
+}
+
+fn draw(emitter: &mut Emitter, picture: &Picture<'_>) {
+    let command = emitter.command(GL_VIEWPORT).arg(0_i32).arg(0_i32);
+    command.arg(picture.width).arg(picture.height).done();
+    emitter.command(GL_DRAW_ARRAYS).arg(GL_TRIANGLE_STRIP).arg(0_i32).arg(4_i32).done();
+}

@@ -1,0 +1,66 @@
+//! Sync objects of OpenGL ES and of EGL. A fence that is made anew is signalled soon, as the old one
+//! was or would have been.
+
+use gapii_state::{Context, Process};
+
+use super::emit::Emitter;
+use super::gl;
+use crate::generated::ids::*;
+use crate::observe;
+
+const GL_SYNC_GPU_COMMANDS_COMPLETE: u32 = 0x9117;
+const EGL_SYNC_FENCE: u32 = 0x30F9;
+const EGL_SYNC_REUSABLE_KHR: u32 = 0x30FA;
+const EGL_SYNC_NATIVE_FENCE_ANDROID: u32 = 0x3144;
+const EGL_SYNC_STATUS: i32 = 0x30F1;
+const EGL_SIGNALED: i32 = 0x30F2;
+const EGL_NONE: i32 = 0x3038;
+
+/// Those of a share group.
+pub fn describe(emitter: &mut Emitter, context: &Context) {
+    let id = if context.version.0 >= 3 { GL_FENCE_SYNC } else { GL_FENCE_SYNC_APPLE };
+    for handle in handles(context) {
+        let command = emitter.command(id).arg(GL_SYNC_GPU_COMMANDS_COMPLETE).arg(0_u32);
+        command.returns(handle, []);
+    }
+}
+
+/// What the program calls the share group's.
+pub fn handles(context: &Context) -> Vec<u64> {
+    context.group.lock().syncs.named().map(|(object, _)| object.name()).collect()
+}
+
+/// Those of EGL. A context is current, or fences are left out.
+pub fn describe_egl(emitter: &mut Emitter, process: &Process, is_current: bool) {
+    let known: Vec<(u64, u64, u32)> = {
+        let state = process.lock();
+        let syncs = state.egl_syncs.named();
+        syncs.map(|(object, sync)| (object.name(), sync.display, sync.kind)).collect()
+    };
+    for (handle, display, kind) in known {
+        let can_be_made = match kind {
+            EGL_SYNC_FENCE | EGL_SYNC_NATIVE_FENCE_ANDROID => is_current,
+            EGL_SYNC_REUSABLE_KHR => true,
+            _ => false,
+        };
+        if !can_be_made {
+            emitter.leave_out("a sync of EGL");
+            continue;
+        }
+        let list = [EGL_NONE];
+        let command = emitter.command(EGL_CREATE_SYNC_KHR).arg(display).arg(kind);
+        let command = command.arg(list.as_ptr()).reads(observe::attributes_i32(list.as_ptr()));
+        command.returns(handle, []);
+        if kind == EGL_SYNC_REUSABLE_KHR && is_signaled(display, handle) {
+            let command = emitter.command(EGL_SIGNAL_SYNC_KHR).arg(display).arg(handle);
+            command.arg(EGL_SIGNALED).returns(1_u32, []);
+        }
+    }
+}
+
+fn is_signaled(display: u64, sync: u64) -> bool {
+    let mut status = 0;
+    // SAFETY: `status` is writable, and the program has not destroyed the sync.
+    let done = unsafe { gl::egl_get_sync_attrib(display, sync, EGL_SYNC_STATUS, &raw mut status) };
+    done != 0 && status == EGL_SIGNALED
+}
