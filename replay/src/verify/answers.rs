@@ -6,7 +6,8 @@ use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Repr, Type};
 use gapii_state::Context;
 
-use super::{Pixels, Replayed, Verdict, Why};
+use super::differences::Differences;
+use super::{Pixels, Replayed, Verdict, Why, key_of};
 use crate::names::Kind;
 
 const GL_WAIT_FAILED: u64 = 0x911D;
@@ -29,9 +30,27 @@ pub(super) fn same_name(kind: Kind, there: u64, here: u64, replayed: &dyn Replay
     }
 }
 
+/// Notes whether a query counts what the recording has, or began before it.
+pub(super) fn note_query(command: &Command<'_>, found: &mut Differences) {
+    let index = match command.name() {
+        "glBeginQuery" | "glBeginQueryEXT" => 1,
+        "glQueryCounterEXT" => 0,
+        _ => return,
+    };
+    let id = command.args().nth(index).map_or(0, |arg| arg.value.bits());
+    found.query_begins(key_of(command), id, command.is_setup);
+}
+
 /// How the results of the query that `command` asks about compare, where they differ.
-pub(super) fn query_result(command: &Command<'_>, context: Option<&Context>) -> Verdict {
+pub(super) fn query_result(
+    command: &Command<'_>,
+    context: Option<&Context>,
+    found: &Differences,
+) -> Verdict {
     let id = command.args().next().map_or(0, |arg| arg.value.bits());
+    if found.query_began_before(key_of(command), id) {
+        return Verdict::Tolerated(Why::BeforeRecording);
+    }
     let query = context.and_then(|context| context.queries.get(context.queries.find(id)));
     match query.map(|query| query.target) {
         Some(

@@ -3,7 +3,7 @@
 //! Some can't be judged when they are found: what a driver says of itself, before it is known which
 //! driver it is; and outputs that were not written, before the program asked for errors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gapii_protocol::trace::Command;
 use serde::Serialize;
@@ -68,6 +68,8 @@ pub(super) struct Differences {
     of_driver: Vec<Difference>,
     doubts: BTreeMap<(u32, u64), Vec<Doubt>>,
     waiting: usize,
+    /// Queries that began before the recording: process, context, name.
+    older_queries: BTreeSet<(u32, u64, u64)>,
 }
 
 impl Place {
@@ -86,6 +88,25 @@ impl Place {
 }
 
 impl Differences {
+    /// A query counts from here on; or, if the command is a set-up, counted before the recording.
+    pub(super) fn query_begins(
+        &mut self,
+        (process, context): (u32, u64),
+        name: u64,
+        is_setup: bool,
+    ) {
+        let query = (process, context, name);
+        if !is_setup {
+            self.older_queries.remove(&query);
+        } else if self.older_queries.len() < WAITING {
+            self.older_queries.insert(query);
+        }
+    }
+
+    pub(super) fn query_began_before(&self, (process, context): (u32, u64), name: u64) -> bool {
+        self.older_queries.contains(&(process, context, name))
+    }
+
     pub(super) fn equal(&mut self) {
         self.so_far.equal += 1;
     }

@@ -87,6 +87,7 @@ impl Verifier {
     /// Compares what `command` returned and wrote with what is recorded of it.
     pub fn command(&mut self, command: &Command<'_>, result: Option<u64>, replayed: &dyn Replayed) {
         let Some(found) = &mut self.found else { return };
+        answers::note_query(command, found);
         if command.leave_payload().is_some() {
             Comparison { found, command, replayed }.all(result);
         }
@@ -247,7 +248,7 @@ impl Comparison<'_, '_> {
                 (there & none == none) == (here & none == none)
             }),
             Rule::Driver => Verdict::Drivers,
-            Rule::QueryResult => answers::query_result(command, replayed.context()),
+            Rule::QueryResult => answers::query_result(command, replayed.context(), self.found),
             Rule::Waited => answers::waited(answers::number(there), answers::number(here)),
             Rule::Varies(why) => Verdict::Tolerated(why),
         };

@@ -51,6 +51,8 @@ pub enum Why {
     NothingWritten,
     /// The command failed in the recording, and replay does not call the driver with such arguments.
     NotPlayed,
+    /// It was counted, at least in part, before the recording began.
+    BeforeRecording,
     /// Callbacks are code of the program, which is not there.
     Callback,
 }
@@ -65,6 +67,7 @@ impl Why {
             Self::WindowFormat => "a window's format, and a pbuffer's",
             Self::NothingWritten => "nothing was written, the command failed",
             Self::NotPlayed => "not played, the command had failed",
+            Self::BeforeRecording => "counted before the recording",
             Self::Callback => "a callback of the program",
         }
     }
