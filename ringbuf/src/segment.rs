@@ -157,6 +157,18 @@ impl Segment {
             .find(|&index| self.slot(index).is_some_and(|slot| slot.claim(tid, name)))
     }
 
+    /// Gives back the memory of all rings, whose content nobody will read any more. A producer that is
+    /// still at it writes into new memory.
+    pub fn discard_rings(&self) {
+        let at = self.layout.ring_at(0) as usize;
+        let len = self.layout.segment_bytes() as usize - at;
+        // SAFETY: the rings begin inside the mapping.
+        let rings = unsafe { self.map.as_mut_ptr().add(at) };
+        // SAFETY: in the mapping, whose pages read as zero afterwards; no reference leads into rings.
+        // Where it fails, the memory stays.
+        unsafe { libc::madvise(rings.cast(), len, libc::MADV_REMOVE) };
+    }
+
     fn map_checked(fd: i32, layout: SegmentLayout) -> io::Result<Self> {
         let map = MmapOptions::new().len(layout.segment_bytes() as usize).map_raw(fd)?;
         Ok(Self { map, layout })

@@ -213,6 +213,10 @@ fn follow(connection: &Connection, moment: Moment) {
         process::disconnect();
         return;
     }
+    if !capturing && process::has_lost_daemon(connection) {
+        process::disconnect();
+        return;
+    }
     let Some((generation, settings)) = connection.mode.settings() else { return };
     if generation != CAPTURE.generation.load(Relaxed) {
         if capturing {

@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use gapii_protocol::app::{self, AppHello, HELLO_TIMEOUT_MS, HelloReply, REPLY_LEN, reply_status};
@@ -72,6 +73,13 @@ impl Connection {
     /// Whether the daemon has gone. A socket that the program has closed tells nothing: false.
     pub fn is_daemon_gone(&self) -> bool {
         self.socket.is_hung_up()
+    }
+
+    /// Gives back what a daemon that has gone leaves behind and that can be given back: the socket and
+    /// what is in the rings. The mappings stay, threads may still write through them.
+    pub fn give_up(&self) {
+        self.socket.close();
+        self.segment.discard_rings();
     }
 
     /// The state of the thread that owns slot `slot`.
@@ -177,10 +185,11 @@ fn take_descriptors(message: &libc::msghdr) -> Descriptors {
 struct Socket {
     descriptor: RawFd,
     file: (libc::dev_t, libc::ino_t),
+    is_closed: AtomicBool,
 }
 
 impl Socket {
-    /// Moves the socket up and keeps it for ever.
+    /// Moves the socket up.
     fn keep(socket: OwnedFd) -> Option<Socket> {
         let moved = DESCRIPTOR_FLOOR.iter().find_map(|&floor| {
             // SAFETY: duplicates a descriptor that we own.
@@ -191,11 +200,27 @@ impl Socket {
             Some(raw) => raw,
             None => std::os::fd::IntoRawFd::into_raw_fd(socket),
         };
-        Some(Socket { descriptor, file: file_of(descriptor)? })
+        Some(Socket { descriptor, file: file_of(descriptor)?, is_closed: AtomicBool::new(false) })
     }
 
+    /// Closes it, unless the program has done so.
+    fn close(&self) {
+        if !self.is_closed.swap(true, Relaxed) && self.is_ours() {
+            // SAFETY: ours, and not used any more.
+            unsafe { libc::close(self.descriptor) };
+        }
+    }
+
+    fn is_ours(&self) -> bool {
+        file_of(self.descriptor) == Some(self.file)
+    }
+
+    /// Whether the other side is gone; also of one that was closed here.
     fn is_hung_up(&self) -> bool {
-        if file_of(self.descriptor) != Some(self.file) {
+        if self.is_closed.load(Relaxed) {
+            return true;
+        }
+        if !self.is_ours() {
             return false;
         }
         let mut poll = libc::pollfd { fd: self.descriptor, events: 0, revents: 0 };

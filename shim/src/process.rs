@@ -1,7 +1,7 @@
 //! The process as a whole: set-up at the first command, the daemon's connection, and children.
 
 use core::ptr;
-use core::sync::atomic::Ordering::Release;
+use core::sync::atomic::Ordering::{AcqRel, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +18,7 @@ use crate::pages;
 use crate::table::{self, Hooks};
 use crate::tracking;
 
-/// How long to leave a missing daemon alone before looking again.
+/// How long to leave a daemon alone before looking whether it is there.
 const RETRY_NS: u64 = 1_000_000_000;
 
 static CONNECTION: AtomicPtr<Connection> = AtomicPtr::new(ptr::null_mut());
@@ -96,7 +96,21 @@ pub fn become_own_process() {
 
 /// Gives up a connection whose daemon has gone.
 pub fn disconnect() {
-    CONNECTION.store(ptr::null_mut(), Release);
+    let old = CONNECTION.swap(ptr::null_mut(), AcqRel);
+    // SAFETY: connections are leaked, never freed.
+    if let Some(connection) = unsafe { old.as_ref() } {
+        connection.give_up();
+    }
+}
+
+/// Whether the daemon has gone while nothing is recorded; looks at most once a second.
+pub fn has_lost_daemon(connection: &Connection) -> bool {
+    let now = clock_ns();
+    if now.saturating_sub(LAST_TRY_NS.load(Relaxed)) < RETRY_NS {
+        return false;
+    }
+    LAST_TRY_NS.store(now, Relaxed);
+    connection.is_daemon_gone()
 }
 
 /// `CLOCK_MONOTONIC`, in nanoseconds.

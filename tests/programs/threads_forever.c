@@ -4,7 +4,8 @@
  *
  * What each thread makes for itself comes and goes all the time. What they share, a texture and a
  * buffer, changes under a lock with a glFinish at its end, so that every picture is determined by the
- * order in which the lock was held. A read-back that is not what was drawn ends the program.
+ * order in which the lock was held. A read-back that is not what was drawn ends the program. At its
+ * end (SECONDS, or SIGTERM) it says for how long at most a thread was between two swaps.
  *
  * usage: threads_forever THREADS SECONDS
  */
@@ -12,6 +13,7 @@
 
 #include <GLES3/gl3.h>
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #define THREADS_MAX 4
@@ -22,7 +24,13 @@ static EGLSurface surfaces[THREADS_MAX];
 static GLuint texture, buffer;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned generation;
-static double end;
+static double end, longest[THREADS_MAX];
+static volatile sig_atomic_t is_told_to_end;
+
+static void told_to_end(int signal)
+{
+    is_told_to_end = signal;
+}
 
 static double now(void)
 {
@@ -126,11 +134,15 @@ static void *run(void *number)
     must(eglMakeCurrent(shared.display, surfaces[i], surfaces[i], contexts[i]), "eglMakeCurrent");
     glUseProgram(image_program());
     glEnableVertexAttribArray(0);
-    for (unsigned round = 0; now() < end; round++) {
+    double swapped = now();
+    for (unsigned round = 0; swapped < end && !is_told_to_end; round++) {
         for (int draw = 0; draw < 4; draw++)
             draw_own(round * 7919u + (unsigned)i * 104729u + (unsigned)draw);
         draw_shared();
         must(eglSwapBuffers(shared.display, surfaces[i]), "eglSwapBuffers");
+        double before = swapped;
+        swapped = now();
+        longest[i] = swapped - before > longest[i] ? swapped - before : longest[i];
     }
     must(eglReleaseThread(), "eglReleaseThread");
     return NULL;
@@ -143,6 +155,7 @@ int main(int argc, char **argv)
     int count = atoi(argv[1]);
     must(count >= 1 && count <= THREADS_MAX, "1 to 4 threads");
     end = now() + atof(argv[2]);
+    signal(SIGTERM, told_to_end);
     shared = offscreen_open(3);
     texture = texture_of(0);
     glGenBuffers(1, &buffer);
@@ -154,9 +167,12 @@ int main(int argc, char **argv)
         contexts[i] = offscreen_context(&shared, 3, shared.context);
         must(pthread_create(&threads[i], NULL, run, (void *)(long)i) == 0, "pthread_create");
     }
-    for (int i = 0; i < count; i++)
+    double pause = 0;
+    for (int i = 0; i < count; i++) {
         must(pthread_join(threads[i], NULL) == 0, "pthread_join");
-    printf("%u rounds\n", generation);
+        pause = longest[i] > pause ? longest[i] : pause;
+    }
+    printf("%u rounds, longest pause %.0f ms\n", generation, pause * 1e3);
     offscreen_close(&shared);
     return 0;
 }

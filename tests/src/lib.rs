@@ -8,6 +8,7 @@
 
 pub mod apitrace;
 pub mod artifacts;
+pub mod attaching;
 pub mod bench;
 pub mod compare;
 pub mod damage;

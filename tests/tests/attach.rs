@@ -4,13 +4,15 @@
 use std::process::Command;
 use std::time::Duration;
 
+use gapii_tests::attaching::{
+    attach, attach_at_random, kill_who_attaches, run_idle, start_and_stop,
+};
 use gapii_tests::display::Display;
 use gapii_tests::fake_driver;
 use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Running, run};
 use gapii_tests::programs::{app, names_in, program};
-use gapii_tests::random::Random;
 use gapii_tests::replays::verified;
 
 /// Programs whose state a snapshot does not hold, and says so.
@@ -87,58 +89,29 @@ fn scene_is_attached_to_while_it_runs_again_and_again() {
     drop(running);
 }
 
-/// Starts a program that is not recorded yet.
-fn run_idle(session: &Session, process: &Command) -> Running {
-    let mut command = session.ctl(["run", "--idle"]);
-    append(&mut command, process);
-    let running = Running::start(&mut command);
-    session.app_in_mode("idle");
-    running
-}
-
-/// Captures `frames` frames of the running program.
-fn attach(session: &Session, name: &str, frames: &str) -> Trace {
-    let trace = Trace::new(session.path(name));
-    let options = ["start", "--frames", frames, "--observe-frames", "1", "-o"];
-    run(session.ctl(options).arg(&trace.path)).ok();
-    trace.is_whole("frames");
-    trace
-}
-
-/// Attaches to two to four threads that share what they draw with, at moments of no meaning.
-fn attach_at_random(threads: usize, times: u64) {
-    let session = Session::new();
-    let _daemon = session.daemon(&[]);
-    let running =
-        run_idle(&session, &offscreen(&program("threads_forever"), [&threads.to_string(), "600"]));
-    let mut random = Random::seeded("the moments to attach at");
-    for number in 0..times {
-        std::thread::sleep(Duration::from_micros(random.below(50_000)));
-        let trace = attach(&session, &format!("{number}.gapii"), "6");
-        let report =
-            verified(&session, &trace, &[]).unwrap_or_else(|why| panic!("{number}: {why}"));
-        // Of each thread one more may be on its way when the last one ends.
-        let frames = report["verified"]["frames"].as_u64().expect("a number");
-        assert!((6..6 + threads as u64).contains(&frames), "{report:#}");
-        std::fs::remove_file(&trace.path).unwrap();
-        session.app_in_mode("idle");
-    }
-    drop(running);
-}
-
 #[test]
 fn two_threads_are_attached_to_at_random_moments() {
-    attach_at_random(2, 34);
+    attach_at_random(2, 10);
 }
 
 #[test]
 fn three_threads_are_attached_to_at_random_moments() {
-    attach_at_random(3, 33);
+    attach_at_random(3, 10);
 }
 
 #[test]
 fn four_threads_are_attached_to_at_random_moments() {
-    attach_at_random(4, 33);
+    attach_at_random(4, 10);
+}
+
+#[test]
+fn program_is_captured_often_and_grows_by_nothing() {
+    start_and_stop(40);
+}
+
+#[test]
+fn program_outlives_whoever_attaches() {
+    kill_who_attaches(8);
 }
 
 /// Attaches to a program one of whose threads is in glFinish, for that many turns of a loop each time.

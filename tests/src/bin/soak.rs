@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use gapii_tests::attaching::{attach_at_random, kill_who_attaches, start_and_stop};
 use gapii_tests::damage::Sample;
 use gapii_tests::fake_driver::{self, Page};
 use gapii_tests::gapii::{Session, Trace, append};
@@ -40,6 +41,14 @@ struct Options {
     #[arg(long, default_value_t = 500)]
     captures: u64,
 
+    /// Times that a running program is attached to, and who attaches killed
+    #[arg(long, default_value_t = 100)]
+    attaches: u64,
+
+    /// Captures of a running program that are begun, ended and played
+    #[arg(long, default_value_t = 1_000)]
+    cycles: u64,
+
     /// Seconds for which a connected program does nothing
     #[arg(long, default_value_t = 60)]
     idle_seconds: u64,
@@ -52,6 +61,9 @@ const PARTS: &[Part] = &[
     ("kills", kills),
     ("damage", damage),
     ("captures", captures),
+    ("attaches", attaches),
+    ("cycles", cycles),
+    ("killed attaches", killed_attaches),
     ("idle", idle),
 ];
 
@@ -120,6 +132,18 @@ fn captures(options: &Options) {
         assert!(after.0 <= files, "{} open files, not {files}", after.0);
         assert!(after.1 <= 2 * bytes, "{} bytes resident, not about {bytes}", after.1);
     }
+}
+
+fn attaches(options: &Options) {
+    (2..=4).for_each(|threads| attach_at_random(threads, options.attaches));
+}
+
+fn cycles(options: &Options) {
+    start_and_stop(options.cycles);
+}
+
+fn killed_attaches(options: &Options) {
+    kill_who_attaches(options.attaches);
 }
 
 /// Open files and resident bytes.

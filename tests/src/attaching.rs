@@ -1,0 +1,159 @@
+//! Captures of programs that are running: begun at any moment, again and again, and killed meanwhile.
+
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::gapii::{Session, Trace, append};
+use crate::loading::offscreen;
+use crate::process::{LIMIT, Running, run};
+use crate::programs::program;
+use crate::random::Random;
+use crate::replays::verified;
+use crate::wait;
+
+/// A program that compares what it draws itself, and runs until it is told to end.
+fn threads_forever(threads: usize) -> Command {
+    offscreen(&program("threads_forever"), [&threads.to_string(), "3600"])
+}
+
+/// Starts a program that is not recorded yet.
+pub fn run_idle(session: &Session, process: &Command) -> Running {
+    let mut command = session.ctl(["run", "--idle"]);
+    append(&mut command, process);
+    let running = Running::start(&mut command);
+    session.app_in_mode("idle");
+    running
+}
+
+/// Captures `frames` frames of the running program.
+pub fn attach(session: &Session, name: &str, frames: &str) -> Trace {
+    let trace = Trace::new(session.path(name));
+    let options = ["start", "--frames", frames, "--observe-frames", "1", "-o"];
+    run(session.ctl(options).arg(&trace.path)).ok();
+    trace.is_whole("frames");
+    trace
+}
+
+/// Attaches to threads that share what they draw with, at moments of no meaning, and plays what was
+/// recorded.
+#[track_caller]
+pub fn attach_at_random(threads: usize, times: u64) {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let running = run_idle(&session, &threads_forever(threads));
+    let mut random = Random::seeded("the moments to attach at");
+    for number in 0..times {
+        sleep(Duration::from_micros(random.below(50_000)));
+        let trace = attach(&session, &format!("{number}.gapii"), "6");
+        let report = verified(&session, &trace, &[]);
+        let report = report.unwrap_or_else(|why| panic!("attached {number} times: {why}"));
+        // Of each thread one more may be on its way when the last one ends.
+        let frames = report["verified"]["frames"].as_u64().expect("a number");
+        assert!((6..6 + threads as u64).contains(&frames), "{report:#}");
+        std::fs::remove_file(&trace.path).expect("the trace is ours");
+        session.app_in_mode("idle");
+    }
+    ends_well(running);
+}
+
+/// Begins and ends captures of one program, all of which must be whole; says how fast the program is
+/// before and after, and what it and the daemon hold.
+#[track_caller]
+pub fn start_and_stop(cycles: u64) {
+    /// Captures after which everybody holds what they will hold.
+    const WARM: u64 = 20;
+    const GROWTH_MAX: u64 = 2 << 20;
+    let session = Session::new();
+    let daemon = session.daemon(&[]);
+    let running = run_idle(&session, &threads_forever(2));
+    let app = session.app_in_mode("idle")["pid"].as_u64().expect("a number") as u32;
+    let mut held = Vec::new();
+    let before = frame_rate(&session);
+    for cycle in 0..cycles {
+        let trace = attach(&session, "cycle.gapii", "2");
+        verified(&session, &trace, &[]).unwrap_or_else(|why| panic!("cycle {cycle}: {why}"));
+        session.app_in_mode("idle");
+        held.push((anonymous_bytes(app), anonymous_bytes(daemon.pid())));
+    }
+    let after = frame_rate(&session);
+    println!("{before:.0} frames/s before, {after:.0} after: {:.2}", after / before);
+    let warm = held
+        .iter()
+        .take(WARM as usize)
+        .fold((0, 0), |most: (u64, u64), now| (most.0.max(now.0), most.1.max(now.1)));
+    let last = held.last().expect("at least one cycle");
+    println!("the program holds {} KiB, {} after {WARM}", last.0 >> 10, warm.0 >> 10);
+    println!("the daemon holds {} KiB, {} after {WARM}", last.1 >> 10, warm.1 >> 10);
+    assert!(last.0 <= warm.0 + GROWTH_MAX, "the program has grown: {held:?}");
+    assert!(last.1 <= 2 * warm.1, "the daemon has grown: {held:?}");
+    ends_well(running);
+}
+
+/// Kills the daemon, the client or both while they attach, capture or stop: the program goes on.
+#[track_caller]
+pub fn kill_who_attaches(times: u64) {
+    let session = Session::new();
+    let first = session.daemon(&[]);
+    let running = run_idle(&session, &threads_forever(3));
+    drop(first);
+    let mut random = Random::seeded("the moments to kill at");
+    let mut daemon = None;
+    for number in 0..times {
+        if daemon.is_none() {
+            daemon = Some(session.daemon(&[]));
+        }
+        // Says hello again within a second or two.
+        wait::until("the program to find the daemon", LIMIT, || {
+            (session.apps().len() == 1).then_some(())
+        });
+        let path = session.path("killed.gapii");
+        let frames = (1 + random.below(200)).to_string();
+        let client = Running::start(session.ctl(["start", "--frames", &frames, "-o"]).arg(&path));
+        sleep(Duration::from_micros(random.below(120_000)));
+        match number % 3 {
+            0 => daemon.take().expect("it serves").kill(),
+            1 => client.signal(Signal::KILL),
+            _ => {
+                client.signal(Signal::KILL);
+                daemon.take().expect("it serves").kill();
+            }
+        }
+        drop(client);
+        assert!(!running.ended_within(Duration::from_millis(20)), "the program has ended");
+    }
+    drop(daemon);
+    ends_well(running);
+}
+
+/// The program has drawn what it should, and was never held for long.
+#[track_caller]
+fn ends_well(running: Running) {
+    running.signal(Signal::TERM);
+    let finished = running.finish(LIMIT);
+    assert!(finished.status.success(), "{finished}");
+    let pause = finished.stdout.split("longest pause ").nth(1);
+    let pause = pause.and_then(|rest| rest.split(' ').next()).and_then(|ms| ms.parse().ok());
+    let pause: u64 =
+        pause.unwrap_or_else(|| panic!("the program says its longest pause: {finished}"));
+    println!("longest pause of the program: {pause} ms");
+    assert!(pause < 1000, "{finished}");
+}
+
+/// Frames of the one application, in a second.
+fn frame_rate(session: &Session) -> f64 {
+    let frames = || session.apps()[0]["frames"].as_u64().expect("a number");
+    let (began, first) = (Instant::now(), frames());
+    sleep(Duration::from_secs(1));
+    (frames() - first) as f64 / began.elapsed().as_secs_f64()
+}
+
+/// Memory of a process that is no file and not shared, in bytes.
+fn anonymous_bytes(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = field.and_then(|field| field.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.expect("the process runs") << 10
+}
