@@ -5,18 +5,10 @@ use std::path::PathBuf;
 
 use gapii_tests::gapii::Session;
 use gapii_tests::loading::offscreen;
-use gapii_tests::pictures::{Picture, played, read_back};
+use gapii_tests::pictures::{NOT_PLAYED, Picture, played, read_back};
 use gapii_tests::process::Finished;
 use gapii_tests::programs::{app, names_in};
 use gapii_tests::{apitrace, dumps, process};
-
-/// Programs that `eglretrace` shows otherwise, whoever recorded them, and why.
-const NOT_PLAYED: &[(&str, &str)] = &[
-    ("bad_enums", "eglretrace makes room for counts that the driver refuses"),
-    ("bad_nulls", "eglretrace takes swaps that failed for frames"),
-    ("egl_image", "eglretrace leaves glEGLImageTargetTexture2DOES out"),
-    ("fixed_function", "eglretrace leaves glPointSizePointerOES out"),
-];
 
 /// Programs that apitrace can't record, and why.
 const NOT_RECORDED: &[(&str, &str)] = &[
