@@ -77,6 +77,39 @@ driver_functions! {
         egl_get_current_surface = EGL_GET_CURRENT_SURFACE(end: i32) -> u64;
         enable = GL_ENABLE(capability: u32);
         pixel_store = GL_PIXEL_STOREI(name: u32, value: i32);
+        attach_shader = GL_ATTACH_SHADER(program: u32, shader: u32);
+        bind_sampler = GL_BIND_SAMPLER(unit: u32, name: u32);
+        compile_shader = GL_COMPILE_SHADER(shader: u32);
+        copy_image_sub_data = GL_COPY_IMAGE_SUB_DATA(
+            from: u32, from_target: u32, from_level: i32, from_x: i32, from_y: i32, from_z: i32,
+            to: u32, to_target: u32, to_level: i32, to_x: i32, to_y: i32, to_z: i32,
+            width: i32, height: i32, depth: i32
+        );
+        create_program = GL_CREATE_PROGRAM() -> u32;
+        create_shader = GL_CREATE_SHADER(kind: u32) -> u32;
+        delete_shader = GL_DELETE_SHADER(shader: u32);
+        draw_arrays = GL_DRAW_ARRAYS(mode: u32, first: i32, count: i32);
+        egl_bind_api = EGL_BIND_API(api: u32) -> u32;
+        egl_destroy_context = EGL_DESTROY_CONTEXT(display: u64, context: u64) -> u32;
+        egl_destroy_surface = EGL_DESTROY_SURFACE(display: u64, surface: u64) -> u32;
+        egl_make_current = EGL_MAKE_CURRENT(
+            display: u64, draw: u64, read: u64, context: u64
+        ) -> u32;
+        egl_release_thread = EGL_RELEASE_THREAD() -> u32;
+        finish = GL_FINISH();
+        get_error = GL_GET_ERROR() -> u32;
+        link_program = GL_LINK_PROGRAM(program: u32);
+        sampler_parameter = GL_SAMPLER_PARAMETERI(sampler: u32, name: u32, value: i32);
+        tex_parameter = GL_TEX_PARAMETERI(target: u32, name: u32, value: i32);
+        tex_storage_2d = GL_TEX_STORAGE2D(
+            target: u32, levels: i32, format: u32, width: i32, height: i32
+        );
+        tex_storage_2d_multisample = GL_TEX_STORAGE2D_MULTISAMPLE(
+            target: u32, samples: i32, format: u32, width: i32, height: i32, is_fixed: u8
+        );
+        uniform_4i = GL_UNIFORM4I(location: i32, x: i32, y: i32, z: i32, w: i32);
+        use_program = GL_USE_PROGRAM(program: u32);
+        viewport = GL_VIEWPORT(x: i32, y: i32, width: i32, height: i32);
         read_buffer = GL_READ_BUFFER(buffer: u32);
         read_buffer_nv = GL_READ_BUFFER_NV(buffer: u32);
         is_enabled_at = GL_IS_ENABLEDI(capability: u32, index: u32) -> u8;
@@ -100,8 +133,19 @@ driver_functions! {
         egl_query_surface = EGL_QUERY_SURFACE(
             display: u64, surface: u64, name: i32, out: *mut i32
         ) -> u32;
+        delete_textures = GL_DELETE_TEXTURES(count: i32, names: *const u32);
+        egl_create_context = EGL_CREATE_CONTEXT(
+            display: u64, config: u64, share: u64, attributes: *const i32
+        ) -> u64;
+        egl_create_pbuffer = EGL_CREATE_PBUFFER_SURFACE(
+            display: u64, config: u64, attributes: *const i32
+        ) -> u64;
+        gen_samplers = GL_GEN_SAMPLERS(count: i32, names: *mut u32);
+        gen_textures = GL_GEN_TEXTURES(count: i32, names: *mut u32);
+        shader_source = GL_SHADER_SOURCE(
+            shader: u32, count: i32, texts: *const *const c_char, lengths: *const i32
+        );
         gen_framebuffers = GL_GEN_FRAMEBUFFERS(count: i32, names: *mut u32);
-        delete_framebuffers = GL_DELETE_FRAMEBUFFERS(count: i32, names: *const u32);
         get_integers = GL_GET_INTEGERV(name: u32, out: *mut i32);
         get_floats = GL_GET_FLOATV(name: u32, out: *mut f32);
         get_booleans = GL_GET_BOOLEANV(name: u32, out: *mut u8);

@@ -17,7 +17,7 @@ use gapii_tests::programs::{app, names_in, program};
 use gapii_tests::replays::verified;
 
 /// Programs whose state a snapshot does not hold, and says so.
-const NOT_HELD: [&str; 3] = ["egl_image", "fixed_function", "fixed_values"];
+const NOT_HELD: [&str; 1] = ["egl_image"];
 
 /// Records a program from its frame `skip` on, and compares: answers and frames with those of a replay,
 /// and what the program said with what it says without us.

@@ -19,6 +19,7 @@ const NOT_RECORDED: &[(&str, &str)] = &[
     ("bad_nulls", "apitrace reads through null"),
     ("base_vertex", "apitrace adds the base to arrays that begin below it"),
     ("compressed_textures", "apitrace asks for state that ES has not, and leaves the error"),
+    ("kept_compressed", "apitrace asks for state that ES has not, and leaves the error"),
     ("primitive_restart", "apitrace takes the restart index for a vertex"),
     ("program_binary", "apitrace says that there are no binary formats"),
 ];
@@ -28,6 +29,7 @@ const LONGER: &str = "apitrace takes the promised range, and less than there is 
 const OF_NOTHING: &str = "apitrace adds arrays to draws of nothing";
 const OUTPUTS: &str = "apitrace prints an address where it does not know how much is written";
 const NULL_LISTS: &str = "apitrace prints attribute lists that are null as empty";
+const HALVES: &str = "apitrace does not know how large GL_HALF_FLOAT_OES is";
 const COPIES: &str = "apitrace copies images into textures, with objects of its own";
 const NAMES: &str = "one number, two names";
 const ORDER: &str = "arrays of the fixed pipeline come in another order";
@@ -63,6 +65,8 @@ const EXPLAINED: &[(&str, &str, &str)] = &[
     ("index_buffers", "glVertexAttribPointer: ", ADJOINING),
     ("instanced_arrays", "glVertexAttribPointer: ", LONGER),
     ("instanced_arrays", "only theirs: fake glVertexAttribPointer", OF_NOTHING),
+    ("kept_formats", "glTexImage2D: ", HALVES),
+    ("kept_formats", "glTexSubImage2D: ", HALVES),
     ("pack_parameters", "glVertexAttribPointer: ", ADJOINING),
     ("persistent_maps", "only ours: fake memcpy", "apitrace does not see what is written there"),
     (

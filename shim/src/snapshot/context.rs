@@ -42,12 +42,15 @@ const PIXEL_STORES: [(u32, u8); 10] = [
 ];
 
 /// Targets of textures, what is asked for the one that is bound, and the version they begin with.
-const TEXTURE_TARGETS: [(u32, u32, (u8, u8)); 5] = [
+const TEXTURE_TARGETS: [(u32, u32, (u8, u8)); 8] = [
     (0x0DE1, 0x8069, (2, 0)), // GL_TEXTURE_2D
     (0x8513, 0x8514, (2, 0)), // GL_TEXTURE_CUBE_MAP
     (0x806F, 0x806A, (3, 0)), // GL_TEXTURE_3D
     (0x8C1A, 0x8C1D, (3, 0)), // GL_TEXTURE_2D_ARRAY
     (0x9100, 0x9104, (3, 1)), // GL_TEXTURE_2D_MULTISAMPLE
+    (0x9102, 0x9105, (3, 2)), // GL_TEXTURE_2D_MULTISAMPLE_ARRAY
+    (0x8C2A, 0x8C2C, (3, 2)), // GL_TEXTURE_BUFFER
+    (0x9009, 0x900A, (3, 2)), // GL_TEXTURE_CUBE_MAP_ARRAY
 ];
 
 /// Targets of buffers that are no part of a vertex array, what is asked, and the version they begin

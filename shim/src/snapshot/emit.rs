@@ -63,7 +63,8 @@ impl Emitter {
 
     /// Notes something that can't be described, in a sentence.
     pub fn leave_out(&mut self, what: &str) {
-        if self.missing.len() + what.len() < MISSING_BYTES {
+        let is_said = self.missing.lines().next_back() == Some(what);
+        if !is_said && self.missing.len() + what.len() < MISSING_BYTES {
             self.missing.push_str(what);
             self.missing.push('\n');
         }

@@ -5,6 +5,33 @@ use std::ffi::CString;
 
 pub use crate::driver_functions::*;
 
+/// Copies texels between images: name, target and level, and the place, of each; then the size.
+pub fn copy_image(
+    (from, from_target, from_level): (u32, u32, i32),
+    [from_x, from_y, from_z]: [i32; 3],
+    (to, to_target, to_level): (u32, u32, i32),
+    [to_x, to_y, to_z]: [i32; 3],
+    [width, height, depth]: [i32; 3],
+) {
+    copy_image_sub_data(
+        from,
+        from_target,
+        from_level,
+        from_x,
+        from_y,
+        from_z,
+        to,
+        to_target,
+        to_level,
+        to_x,
+        to_y,
+        to_z,
+        width,
+        height,
+        depth,
+    );
+}
+
 /// Numbers of a name that has so many of them.
 pub fn integers<const N: usize>(name: u32) -> [i32; N] {
     let mut values = [0; N];

@@ -16,6 +16,8 @@ mod egl;
 mod emit;
 mod es1;
 mod es1_matrices;
+mod fetch;
+mod formats;
 mod framebuffers;
 mod gl;
 mod labels;
@@ -23,9 +25,14 @@ mod pipelines;
 mod pixels;
 mod programs;
 mod queries;
+mod renderbuffers;
+mod samplers;
+mod samples;
+mod sibling;
 mod surface;
 mod surface_draw;
 mod syncs;
+mod texture_parameters;
 mod textures;
 mod uniforms;
 mod vertex_arrays;
@@ -35,13 +42,15 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::Backoff;
-use gapii_state::{Context, Thread as State};
+use gapii_state::{Context, Process, Thread as State};
 
 use crate::capture;
+use crate::driver_calls::Gl;
 use crate::seats;
 use crate::thread::Thread;
 use crate::tracking;
 use emit::Emitter;
+use sibling::Sibling;
 
 /// The capture whose stream has the process' displays, contexts and surfaces.
 static PROCESS_IN: AtomicU64 = AtomicU64::new(0);
@@ -130,7 +139,7 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
     let size = egl::size_of_surface(state);
     let Some(context) = state.context.as_deref_mut() else { return };
     if context.group.described.swap(epoch, Relaxed) != epoch {
-        describe_group(emitter, context);
+        describe_group(emitter, &state.process, context);
     }
     if context.described != epoch {
         context.described = epoch;
@@ -138,14 +147,29 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
     }
 }
 
-fn describe_group(emitter: &mut Emitter, context: &Context) {
+fn describe_group(emitter: &mut Emitter, process: &Process, context: &Context) {
     buffers::describe(emitter, context);
-    textures::describe(emitter, context);
+    describe_images(emitter, process, context);
     if context.version.0 >= 2 {
         programs::describe(emitter, context);
         syncs::describe(emitter, context);
         labels::describe_group(emitter, context);
     }
+}
+
+fn describe_images(emitter: &mut Emitter, process: &Process, context: &Context) {
+    let Some(driver) = Gl::current() else { return };
+    let has_images = {
+        let group = context.group.lock();
+        group.textures.named().next().is_some() || group.renderbuffers.named().next().is_some()
+    };
+    let sibling = if has_images { Sibling::begin(process, context) } else { None };
+    if has_images && sibling.is_none() {
+        emitter.leave_out("all pixels: the driver makes no context to read them in");
+    }
+    textures::describe(emitter, context, &driver, sibling.as_ref());
+    samplers::describe(emitter, context, &driver);
+    renderbuffers::describe(emitter, context, sibling.as_ref());
 }
 
 fn describe_own(emitter: &mut Emitter, context: &Context, surface_size: Option<(i32, i32)>) {

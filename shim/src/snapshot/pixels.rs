@@ -1,185 +1,261 @@
-//! Pixels of textures and renderbuffers, read back through a framebuffer.
+//! Pixels of images, read in a context of our own: through a framebuffer where that can have them,
+//! and else through a shader.
 
-use gapii_state::read_back::Aside;
-
+use super::fetch::{Fetch, Sampled};
+use super::formats::{self, Layout, Part, Read, Values};
 use super::gl;
-use crate::driver_calls::Gl;
 
-const GL_BYTE: u32 = 0x1400;
 const GL_UNSIGNED_BYTE: u32 = 0x1401;
-const GL_SHORT: u32 = 0x1402;
-const GL_UNSIGNED_SHORT: u32 = 0x1403;
 const GL_INT: u32 = 0x1404;
 const GL_UNSIGNED_INT: u32 = 0x1405;
 const GL_FLOAT: u32 = 0x1406;
-const GL_RED: u32 = 0x1903;
-const GL_RGB: u32 = 0x1907;
 const GL_RGBA: u32 = 0x1908;
-const GL_RG: u32 = 0x8227;
-const GL_RED_INTEGER: u32 = 0x8D94;
-const GL_RG_INTEGER: u32 = 0x8228;
 const GL_RGBA_INTEGER: u32 = 0x8D99;
-const GL_FRAMEBUFFER: u32 = 0x8D40;
+const GL_PACK_ALIGNMENT: u32 = 0x0D05;
+const GL_TEXTURE_2D: u32 = 0x0DE1;
+const GL_TEXTURE_CUBE_MAP_POSITIVE_X: u32 = 0x8515;
+const GL_TEXTURE_2D_MULTISAMPLE: u32 = 0x9100;
+const GL_RG32UI: u32 = 0x823C;
+const GL_RGBA32UI: u32 = 0x8D70;
 const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
 const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
+const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
+const GL_STENCIL_ATTACHMENT: u32 = 0x8D20;
+const GL_DEPTH_STENCIL_ATTACHMENT: u32 = 0x821A;
 const GL_FRAMEBUFFER_COMPLETE: u32 = 0x8CD5;
 const GL_RENDERBUFFER: u32 = 0x8D41;
 
-/// How pixels of a format are read and given again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Layout {
-    /// Format and type that they are uploaded in.
-    pub format: u32,
-    pub kind: u32,
-    components: usize,
-    component_bytes: usize,
-    /// Format and type that they are read in: four components.
-    read: (u32, u32),
+/// An image, or a layer of one.
+#[derive(Clone, Copy, Debug)]
+pub struct Image {
+    pub of: Of,
+    pub width: i32,
+    pub height: i32,
 }
 
-impl Layout {
-    /// Of an internal format. `None`: it can't be read back through a framebuffer.
-    pub fn of(internal: u32) -> Option<Self> {
-        let normalized = |format, components| Self {
-            format,
-            kind: GL_UNSIGNED_BYTE,
-            components,
-            component_bytes: 1,
-            read: (GL_RGBA, GL_UNSIGNED_BYTE),
-        };
-        let float = |format, components| Self {
-            format,
-            kind: GL_FLOAT,
-            components,
-            component_bytes: 4,
-            read: (GL_RGBA, GL_FLOAT),
-        };
-        let whole = |format, components, kind| Self {
-            format,
-            kind,
-            components,
-            component_bytes: match kind {
-                GL_BYTE | GL_UNSIGNED_BYTE => 1,
-                GL_SHORT | GL_UNSIGNED_SHORT => 2,
-                _ => 4,
-            },
-            read: match kind {
-                GL_BYTE | GL_SHORT | GL_INT => (GL_RGBA_INTEGER, GL_INT),
-                _ => (GL_RGBA_INTEGER, GL_UNSIGNED_INT),
-            },
-        };
-        Some(match internal {
-            GL_RGBA | 0x8058 | 0x8C43 | 0x8056 | 0x8057 => normalized(GL_RGBA, 4),
-            GL_RGB | 0x8051 | 0x8D62 => normalized(GL_RGB, 3),
-            0x8229 => normalized(GL_RED, 1),
-            0x822B => normalized(GL_RG, 2),
-            0x881A | 0x8814 => float(GL_RGBA, 4),
-            0x822D | 0x822E => float(GL_RED, 1),
-            0x822F | 0x8230 => float(GL_RG, 2),
-            0x8C3A => float(GL_RGB, 3),
-            0x8D7C => whole(GL_RGBA_INTEGER, 4, GL_UNSIGNED_BYTE),
-            0x8D8E => whole(GL_RGBA_INTEGER, 4, GL_BYTE),
-            0x8D76 => whole(GL_RGBA_INTEGER, 4, GL_UNSIGNED_SHORT),
-            0x8D88 => whole(GL_RGBA_INTEGER, 4, GL_SHORT),
-            0x8D70 => whole(GL_RGBA_INTEGER, 4, GL_UNSIGNED_INT),
-            0x8D82 => whole(GL_RGBA_INTEGER, 4, GL_INT),
-            0x8232 => whole(GL_RED_INTEGER, 1, GL_UNSIGNED_BYTE),
-            0x8231 => whole(GL_RED_INTEGER, 1, GL_BYTE),
-            0x8234 => whole(GL_RED_INTEGER, 1, GL_UNSIGNED_SHORT),
-            0x8233 => whole(GL_RED_INTEGER, 1, GL_SHORT),
-            0x8236 => whole(GL_RED_INTEGER, 1, GL_UNSIGNED_INT),
-            0x8235 => whole(GL_RED_INTEGER, 1, GL_INT),
-            0x8238 => whole(GL_RG_INTEGER, 2, GL_UNSIGNED_BYTE),
-            0x8237 => whole(GL_RG_INTEGER, 2, GL_BYTE),
-            0x823A => whole(GL_RG_INTEGER, 2, GL_UNSIGNED_SHORT),
-            0x8239 => whole(GL_RG_INTEGER, 2, GL_SHORT),
-            0x823C => whole(GL_RG_INTEGER, 2, GL_UNSIGNED_INT),
-            0x823B => whole(GL_RG_INTEGER, 2, GL_INT),
-            _ => return None,
-        })
-    }
-
-    /// Bytes that the driver reads a row of `width` pixels in.
-    fn read_bytes(self) -> usize {
-        if self.read.1 == GL_UNSIGNED_BYTE { 4 } else { 16 }
-    }
-
-    /// Takes of pixels of four components those that there are, as wide as they are.
-    fn narrowed(self, read: Vec<u8>) -> Vec<u8> {
-        let from = self.read_bytes() / 4;
-        if self.components == 4 && self.component_bytes == from {
-            return read;
-        }
-        let pixels = read.chunks_exact(self.read_bytes());
-        let components = pixels.flat_map(|pixel| pixel.chunks_exact(from).take(self.components));
-        components.flat_map(|bytes| bytes.iter().take(self.component_bytes)).copied().collect()
-    }
+/// Whose it is.
+#[derive(Clone, Copy, Debug)]
+pub enum Of {
+    /// The renderbuffer and its internal format.
+    Renderbuffer { name: u32, format: u32 },
+    /// The renderbuffer, its internal format, how many samples it has, and which of them.
+    RenderbufferSample { name: u32, format: u32, samples: i32, sample: i32 },
+    /// The texture, its target, the layer and which of its samples.
+    Sample { texture: u32, target: u32, layer: i32, sample: i32 },
+    /// The texture, its target, and what of it the image is: its target or a face, and the level.
+    Flat { texture: u32, target: u32, face: u32, level: i32 },
+    /// The texture, its target, the level and the layer.
+    Layer { texture: u32, target: u32, level: i32, layer: i32 },
 }
 
-/// What is read.
-#[derive(Clone, Copy)]
-pub enum Source {
-    /// The texture, what of it the image is (a face or its target), and the level.
-    Texture(u32, u32, i32),
-    /// The texture, the level and the layer.
-    Layer(u32, i32, i32),
+/// Reads images; in the context that is current, which is ours and has nothing set.
+pub struct Reader {
+    framebuffer: u32,
+    fetch: Fetch,
+    /// What the driver wrote last.
+    read: Vec<u8>,
 }
 
-/// A framebuffer of our own, bound for reading, and plain ways to read.
-pub struct Reader<'g> {
-    target: u32,
-    name: u32,
-    _aside: Aside<'g, Gl>,
-}
-
-impl<'g> Reader<'g> {
-    /// `None`: something that bends what is read can't be put aside.
-    pub fn begin(driver: &'g Gl, is_es3: bool) -> Option<Self> {
-        let aside = Aside::put(driver)?;
-        let target = if is_es3 { GL_READ_FRAMEBUFFER } else { GL_FRAMEBUFFER };
-        let mut name = 0;
+impl Reader {
+    pub fn new() -> Option<Self> {
+        let mut framebuffer = 0;
         // SAFETY: there is room for one name.
-        unsafe { gl::gen_framebuffers(1, &raw mut name) };
-        (name != 0).then_some(Self { target, name, _aside: aside })
+        unsafe { gl::gen_framebuffers(1, &raw mut framebuffer) };
+        gl::bind_framebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+        gl::pixel_store(GL_PACK_ALIGNMENT, 1);
+        Some(Self { framebuffer, fetch: Fetch::new(), read: Vec::new() })
     }
 
-    /// Pixels from the bottom up and without gaps, as they are uploaded with an alignment of 1.
-    /// `None`: they can't be read.
-    pub fn read(&self, source: Source, size: [i32; 2], layout: Layout) -> Option<Vec<u8>> {
-        let [width, height] = size.map(|side| usize::try_from(side).unwrap_or(0));
-        let bytes = width.checked_mul(height)?.checked_mul(layout.read_bytes())?;
+    /// Puts an image's pixels into `out`, from the bottom up and without gaps, as they are uploaded
+    /// with an alignment of 1. `None`: they can't be read.
+    pub fn read(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
+        out.clear();
+        match layout.read {
+            Read::AsTheyAre(part, bytes) => {
+                let read = (layout.format, layout.kind, bytes);
+                self.through_framebuffer(image, part, read)?;
+                core::mem::swap(out, &mut self.read);
+            }
+            Read::Components(values, take, how) => {
+                let pixel_bytes = if values == Values::Bytes { 4 } else { 16 };
+                let (format, kind) = match values {
+                    Values::Bytes => (GL_RGBA, GL_UNSIGNED_BYTE),
+                    Values::Floats => (GL_RGBA, GL_FLOAT),
+                    Values::Ints => (GL_RGBA_INTEGER, GL_INT),
+                    Values::Uints => (GL_RGBA_INTEGER, GL_UNSIGNED_INT),
+                };
+                let read = (format, kind, pixel_bytes);
+                match self.through_framebuffer(image, Part::Color, read) {
+                    Some(()) if formats::is_plain(values, take, how) => {
+                        core::mem::swap(out, &mut self.read);
+                    }
+                    Some(()) => {
+                        out.try_reserve_exact(self.read.len()).ok()?;
+                        formats::encode(&self.read, values, take, how, out);
+                    }
+                    None => {
+                        let values = if values == Values::Bytes { Values::Floats } else { values };
+                        let each = |read: &[u8]| formats::encode(read, values, take, how, out);
+                        let copy = Copy::of_renderbuffer(image);
+                        let image = copy.as_ref().map_or(image, |copy| copy.image);
+                        self.fetch.read(Sampled::of(image)?, values, &mut self.read, each)?;
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Puts the blocks of an image in a compressed format into `out`: width and height in pixels
+    /// and bytes of a block as given.
+    pub fn read_blocks(
+        &mut self,
+        image: Image,
+        (block_width, block_height, block_bytes): (i32, i32, usize),
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let width = image.width.checked_add(block_width - 1)? / block_width;
+        let height = image.height.checked_add(block_height - 1)? / block_height;
+        let format = if block_bytes == 8 { GL_RG32UI } else { GL_RGBA32UI };
+        let copy = Copy::of(image, format, [width, height])?;
+        self.read(copy.image, Layout::of(format, 0)?, out)
+    }
+
+    /// Reads pixels of a format, a type and that many bytes each.
+    fn through_framebuffer(
+        &mut self,
+        image: Image,
+        part: Part,
+        (format, kind, pixel_bytes): (u32, u32, usize),
+    ) -> Option<()> {
+        let [width, height] = [image.width, image.height].map(|side| usize::try_from(side).ok());
+        let bytes = width?.checked_mul(height?)?.checked_mul(pixel_bytes)?;
         if bytes == 0 {
             return None;
         }
-        gl::bind_framebuffer(self.target, self.name);
-        let point = GL_COLOR_ATTACHMENT0;
-        match source {
-            Source::Texture(name, kind, level) => {
-                gl::framebuffer_texture_2d(self.target, point, kind, name, level);
+        clear_errors();
+        let (target, point) = (GL_READ_FRAMEBUFFER, point_of(part));
+        gl::bind_framebuffer(target, self.framebuffer);
+        match image.of {
+            Of::Renderbuffer { name, .. } => {
+                gl::framebuffer_renderbuffer(target, point, GL_RENDERBUFFER, name);
             }
-            Source::Layer(name, level, layer) => {
-                gl::framebuffer_texture_layer(self.target, point, name, level, layer);
+            Of::Flat { texture, face, level, .. } => {
+                gl::framebuffer_texture_2d(target, point, face, texture, level);
             }
+            Of::Layer { texture, level, layer, .. } => {
+                gl::framebuffer_texture_layer(target, point, texture, level, layer);
+            }
+            // Only resolved, they would be read.
+            Of::RenderbufferSample { .. } | Of::Sample { .. } => return None,
         }
-        let is_complete = gl::check_framebuffer(self.target) == GL_FRAMEBUFFER_COMPLETE;
-        let mut pixels = Vec::new();
-        if is_complete {
-            pixels.resize(bytes, 0);
-            let (format, kind) = layout.read;
-            // SAFETY: rows without gaps, in a format whose pixels have as many bytes.
-            unsafe {
-                gl::read_pixels(0, 0, size[0], size[1], format, kind, pixels.as_mut_ptr());
-            }
-        }
-        gl::framebuffer_renderbuffer(self.target, point, GL_RENDERBUFFER, 0);
-        is_complete.then(|| layout.narrowed(pixels))
+        let is_complete = gl::check_framebuffer(target) == GL_FRAMEBUFFER_COMPLETE;
+        let is_read = is_complete && resize(&mut self.read, bytes).is_some() && {
+            let out = self.read.as_mut_ptr();
+            // SAFETY: rows without gaps, of pixels that have as many bytes.
+            unsafe { gl::read_pixels(0, 0, image.width, image.height, format, kind, out) };
+            gl::get_error() == 0
+        };
+        gl::framebuffer_renderbuffer(target, point, GL_RENDERBUFFER, 0);
+        is_read.then_some(())
     }
 }
 
-impl Drop for Reader<'_> {
-    fn drop(&mut self) {
-        gl::bind_framebuffer(self.target, 0);
-        // SAFETY: one name.
-        unsafe { gl::delete_framebuffers(1, &raw const self.name) };
+/// A copy of an image, bit for bit, in a texture that another way of reading takes.
+struct Copy {
+    image: Image,
+    texture: u32,
+}
+
+impl Copy {
+    /// In another format of the same class and that many pixels. `None`: the driver refuses.
+    fn of(image: Image, format: u32, [width, height]: [i32; 2]) -> Option<Self> {
+        let (from, layer) = match image.of {
+            Of::Renderbuffer { name, .. } => ((name, GL_RENDERBUFFER, 0), 0),
+            Of::Flat { texture, target, face, level } => {
+                ((texture, target, level), layer_of(target, face))
+            }
+            Of::Layer { texture, target, level, layer } => ((texture, target, level), layer),
+            Of::RenderbufferSample { .. } | Of::Sample { .. } => return None,
+        };
+        clear_errors();
+        let (mut texture, target) = (0, GL_TEXTURE_2D);
+        // SAFETY: there is room for one name.
+        unsafe { gl::gen_textures(1, &raw mut texture) };
+        gl::bind_texture(target, texture);
+        gl::tex_storage_2d(target, 1, format, width, height);
+        let size = [image.width, image.height, 1];
+        gl::copy_image(from, [0, 0, layer], (texture, target, 0), [0; 3], size);
+        let of = Of::Flat { texture, target, face: target, level: 0 };
+        let copy = Self { image: Image { of, width, height }, texture };
+        (gl::get_error() == 0).then_some(copy)
     }
+
+    /// Of a renderbuffer, which no shader reads.
+    fn of_renderbuffer(image: Image) -> Option<Self> {
+        match image.of {
+            Of::Renderbuffer { format, .. } => Self::of(image, format, [image.width, image.height]),
+            Of::RenderbufferSample { name, format, samples, sample } => {
+                Self::of_samples(image, name, (format, samples, sample))
+            }
+            _ => None,
+        }
+    }
+
+    fn of_samples(
+        image: Image,
+        name: u32,
+        (format, samples, sample): (u32, i32, i32),
+    ) -> Option<Self> {
+        clear_errors();
+        let (mut texture, target) = (0, GL_TEXTURE_2D_MULTISAMPLE);
+        // SAFETY: there is room for one name.
+        unsafe { gl::gen_textures(1, &raw mut texture) };
+        gl::bind_texture(target, texture);
+        gl::tex_storage_2d_multisample(target, samples, format, image.width, image.height, 1);
+        let (from, size) = ((name, GL_RENDERBUFFER, 0), [image.width, image.height, 1]);
+        gl::copy_image(from, [0; 3], (texture, target, 0), [0; 3], size);
+        let of = Of::Sample { texture, target, layer: 0, sample };
+        let copy = Self { image: Image { of, ..image }, texture };
+        (gl::get_error() == 0).then_some(copy)
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // SAFETY: one name.
+        unsafe { gl::delete_textures(1, &raw const self.texture) };
+    }
+}
+
+/// Faces of a cube are layers to commands that take no face.
+pub fn layer_of(target: u32, face: u32) -> i32 {
+    if face == target { 0 } else { face.wrapping_sub(GL_TEXTURE_CUBE_MAP_POSITIVE_X) as i32 }
+}
+
+fn point_of(part: Part) -> u32 {
+    match part {
+        Part::Color => GL_COLOR_ATTACHMENT0,
+        Part::Depth => GL_DEPTH_ATTACHMENT,
+        Part::Stencil => GL_STENCIL_ATTACHMENT,
+        Part::DepthStencil => GL_DEPTH_STENCIL_ATTACHMENT,
+    }
+}
+
+/// Forgets errors of our own context.
+pub fn clear_errors() {
+    for _ in 0..8 {
+        if gl::get_error() == 0 {
+            return;
+        }
+    }
+}
+
+/// As many bytes, whatever they are; `None`: there is no memory for them.
+pub fn resize(bytes: &mut Vec<u8>, len: usize) -> Option<()> {
+    if len > bytes.capacity() {
+        bytes.try_reserve_exact(len - bytes.len()).ok()?;
+    }
+    bytes.resize(len, 0);
+    Some(())
 }

@@ -97,6 +97,7 @@ impl Shader {
     }
 }
 
+/// A shader with its source, not compiled yet.
 pub fn make_shader(emitter: &mut Emitter, name: u32, kind: u32, source: &str) {
     emitter.command(GL_CREATE_SHADER).arg(kind).returns(name, []);
     let (text, len) = ([source.as_ptr()], [source.len() as i32]);

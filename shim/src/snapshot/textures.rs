@@ -1,12 +1,16 @@
-//! Textures, renderbuffers and samplers.
+//! Textures: their storage, what is in it, and their parameters.
 
 use std::collections::BTreeMap;
 
 use gapii_state::{Context, TextureImage};
 
 use super::emit::Emitter;
+use super::formats::{self, Layout};
 use super::gl;
-use super::pixels::{Layout, Reader, Source};
+use super::pixels::{Image, Of};
+use super::samples::{self, Multisampled};
+use super::sibling::Sibling;
+use super::texture_parameters as parameters;
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -14,32 +18,21 @@ const GL_TEXTURE_2D: u32 = 0x0DE1;
 const GL_TEXTURE_3D: u32 = 0x806F;
 const GL_TEXTURE_2D_ARRAY: u32 = 0x8C1A;
 const GL_TEXTURE_CUBE_MAP: u32 = 0x8513;
+const GL_TEXTURE_CUBE_MAP_ARRAY: u32 = 0x9009;
+const GL_TEXTURE_BUFFER: u32 = 0x8C2A;
 const GL_TEXTURE_2D_MULTISAMPLE: u32 = 0x9100;
+const GL_TEXTURE_2D_MULTISAMPLE_ARRAY: u32 = 0x9102;
 const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
-const GL_RENDERBUFFER: u32 = 0x8D41;
 const GL_RGBA: u32 = 0x1908;
 const GL_UNSIGNED_BYTE: u32 = 0x1401;
 
-/// Parameters that are whole numbers, and the version of OpenGL ES that they begin with.
-const WHOLE: [(u32, u8); 13] = [
-    (0x2800, 2), // GL_TEXTURE_MAG_FILTER
-    (0x2801, 2), // GL_TEXTURE_MIN_FILTER
-    (0x2802, 2), // GL_TEXTURE_WRAP_S
-    (0x2803, 2), // GL_TEXTURE_WRAP_T
-    (0x8072, 3), // GL_TEXTURE_WRAP_R
-    (0x813C, 3), // GL_TEXTURE_BASE_LEVEL
-    (0x813D, 3), // GL_TEXTURE_MAX_LEVEL
-    (0x884C, 3), // GL_TEXTURE_COMPARE_MODE
-    (0x884D, 3), // GL_TEXTURE_COMPARE_FUNC
-    (0x8E42, 3), // GL_TEXTURE_SWIZZLE_R
-    (0x8E43, 3), // GL_TEXTURE_SWIZZLE_G
-    (0x8E44, 3), // GL_TEXTURE_SWIZZLE_B
-    (0x8E45, 3), // GL_TEXTURE_SWIZZLE_A
-];
-/// Parameters that are not, from OpenGL ES 3 on: the least and the greatest level of detail.
-const FRACTIONS: [u32; 2] = [0x813A, 0x813B];
-/// Those of them that samplers have.
-const OF_SAMPLERS: [u32; 7] = [0x2800, 0x2801, 0x2802, 0x2803, 0x8072, 0x884C, 0x884D];
+/// Who describes textures, and with what.
+struct Describing<'a> {
+    emitter: &'a mut Emitter,
+    version: (u8, u8),
+    driver: &'a Gl,
+    sibling: Option<&'a Sibling>,
+}
 
 struct Known {
     name: u32,
@@ -47,47 +40,45 @@ struct Known {
     immutable_levels: i32,
     /// By target and level.
     images: Vec<(u32, i32, TextureImage)>,
+    /// Of a buffer texture: the buffer, the range of it, and the format.
+    buffer: (u32, i64, i64, u32),
 }
 
-pub fn describe(emitter: &mut Emitter, context: &Context) {
+pub fn describe(emitter: &mut Emitter, context: &Context, driver: &Gl, sibling: Option<&Sibling>) {
     let group = context.group.lock();
     let known: Vec<Known> = group
         .textures
         .named()
-        .map(|(object, texture)| Known {
-            name: object.name() as u32,
-            target: texture.target,
-            immutable_levels: texture.immutable_levels,
-            images: images_of(&texture.images),
+        .map(|(object, texture)| {
+            let buffer = &texture.buffer;
+            let name = buffer.buffer.name() as u32;
+            Known {
+                name: object.name() as u32,
+                target: texture.target,
+                immutable_levels: texture.immutable_levels,
+                images: images_of(&texture.images),
+                buffer: (name, buffer.offset, buffer.size, texture.buffer_format),
+            }
         })
         .collect();
-    let renderbuffers: Vec<u32> =
-        group.renderbuffers.named().map(|(object, _)| object.name() as u32).collect();
-    let samplers: Vec<u32> =
-        group.samplers.named().map(|(object, _)| object.name() as u32).collect();
     drop(group);
-    let is_es3 = context.version.0 >= 3;
-    let driver = Gl::current();
-    let reader = driver.as_ref().and_then(|driver| Reader::begin(driver, is_es3));
     // Pixels are given without gaps; the context's own way of unpacking is set when that is described.
     emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
+    let mut describing = Describing { emitter, version: context.version, driver, sibling };
     for texture in &known {
-        emitter.make(GL_GEN_TEXTURES, texture.name);
-        if texture.target != 0 && binding_of(texture.target).is_none() {
-            emitter.leave_out(&format!("texture {}, of a target that is not read", texture.name));
+        describing.emitter.make(GL_GEN_TEXTURES, texture.name);
+        if texture.target == 0 {
+            continue;
         }
-        if let Some(binding) = binding_of(texture.target) {
-            let bound = gl::integer(binding) as u32;
-            gl::bind_texture(texture.target, texture.name);
-            texture.describe(emitter, is_es3, reader.as_ref());
-            gl::bind_texture(texture.target, bound);
-        }
-    }
-    for name in samplers {
-        describe_sampler(emitter, name);
-    }
-    for name in renderbuffers {
-        describe_renderbuffer(emitter, name, is_es3);
+        let Some(binding) = binding_of(texture.target) else {
+            let what = format!("texture {}, of a target that is not read", texture.name);
+            describing.emitter.leave_out(&what);
+            continue;
+        };
+        let bound = gl::integer(binding) as u32;
+        gl::bind_texture(texture.target, texture.name);
+        describing.texture(texture);
+        gl::bind_texture(texture.target, bound);
     }
 }
 
@@ -106,163 +97,221 @@ fn binding_of(target: u32) -> Option<u32> {
         GL_TEXTURE_3D => 0x806A,
         GL_TEXTURE_2D_ARRAY => 0x8C1D,
         GL_TEXTURE_CUBE_MAP => 0x8514,
+        GL_TEXTURE_CUBE_MAP_ARRAY => 0x900A,
+        GL_TEXTURE_BUFFER => 0x8C2C,
         GL_TEXTURE_2D_MULTISAMPLE => 0x9104,
+        GL_TEXTURE_2D_MULTISAMPLE_ARRAY => 0x9105,
         _ => return None,
     })
 }
 
-impl Known {
-    fn describe(&self, emitter: &mut Emitter, is_es3: bool, reader: Option<&Reader<'_>>) {
-        emitter.command(GL_BIND_TEXTURE).arg(self.target).arg(self.name).done();
-        if self.target == GL_TEXTURE_2D_MULTISAMPLE {
-            self.describe_samples(emitter);
-            return;
+fn has_layers(target: u32) -> bool {
+    matches!(target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY)
+}
+
+impl Describing<'_> {
+    /// A texture that is bound.
+    fn texture(&mut self, texture: &Known) {
+        let target = texture.target;
+        self.emitter.command(GL_BIND_TEXTURE).arg(target).arg(texture.name).done();
+        match target {
+            GL_TEXTURE_BUFFER => return self.buffer(texture),
+            GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => {
+                return self.samples(texture);
+            }
+            _ => {}
         }
-        if self.immutable_levels > 0 {
-            self.describe_storage(emitter);
+        // A driver may look at them when it is given images.
+        parameters::describe(self.emitter, target, self.version, self.driver);
+        if texture.immutable_levels > 0 {
+            self.storage(texture);
         }
-        for (target, level, image) in &self.images {
-            self.describe_image(emitter, *target, *level, image, reader);
-        }
-        let version = if is_es3 { 3 } else { 2 };
-        for (name, _) in WHOLE.iter().filter(|(_, since)| *since <= version) {
-            let mut value = 0;
-            // SAFETY: the name has one number.
-            unsafe { gl::get_texture_integers(self.target, *name, &raw mut value) };
-            emitter.command(GL_TEX_PARAMETERI).arg(self.target).arg(*name).arg(value).done();
-        }
-        if is_es3 {
-            for name in FRACTIONS {
-                let mut value = 0.0;
-                // SAFETY: the name has one number.
-                unsafe { gl::get_texture_floats(self.target, name, &raw mut value) };
-                emitter.command(GL_TEX_PARAMETERF).arg(self.target).arg(name).arg(value).done();
+        for (face, level, image) in &texture.images {
+            let whose = Whose { texture, face: *face, level: *level, image };
+            match formats::block(image.format) {
+                None if image.compressed_bytes > 0 => self.leave_out(&whose),
+                None => self.image(&whose),
+                Some(block) => self.blocks(&whose, block),
             }
         }
     }
 
-    fn describe_samples(&self, emitter: &mut Emitter) {
-        let Some((_, _, image)) = self.images.first() else { return };
-        let command = emitter.command(GL_TEX_STORAGE2D_MULTISAMPLE).arg(self.target);
-        let command = command.arg(image.samples).arg(image.format).arg(image.width);
-        command.arg(image.height).arg(1_u8).done();
-        emitter.leave_out(&format!("the samples of texture {}", self.name));
+    fn buffer(&mut self, texture: &Known) {
+        let (buffer, offset, size, format) = texture.buffer;
+        if format == 0 {
+            return;
+        }
+        let target = GL_TEXTURE_BUFFER;
+        let is_part = size != 0;
+        let id = match (self.version >= (3, 2), is_part) {
+            (true, false) => GL_TEX_BUFFER,
+            (true, true) => GL_TEX_BUFFER_RANGE,
+            (false, false) => GL_TEX_BUFFER_EXT,
+            (false, true) => GL_TEX_BUFFER_RANGE_EXT,
+        };
+        let command = self.emitter.command(id).arg(target).arg(format).arg(buffer);
+        if is_part { command.arg(offset).arg(size).done() } else { command.done() }
     }
 
-    fn has_layers(&self) -> bool {
-        matches!(self.target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY)
+    fn samples(&mut self, texture: &Known) {
+        parameters::describe_of_samples(self.emitter, texture.target);
+        let Some((_, _, image)) = texture.images.first() else { return };
+        let is_array = texture.target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
+        let id = match is_array {
+            false => GL_TEX_STORAGE2D_MULTISAMPLE,
+            true if self.version >= (3, 2) => GL_TEX_STORAGE3D_MULTISAMPLE,
+            true => GL_TEX_STORAGE3D_MULTISAMPLE_OES,
+        };
+        let command = self.emitter.command(id).arg(texture.target).arg(image.samples);
+        let command = command.arg(image.format).arg(image.width).arg(image.height);
+        let command = if is_array { command.arg(image.depth) } else { command };
+        command.arg(1_u8).done();
+        let (name, target) = (texture.name, texture.target);
+        let layers = if is_array { image.depth } else { 1 };
+        for layer in 0..layers {
+            let whose = match is_array {
+                true => samples::Whose::Layer(name, target, layer),
+                false => samples::Whose::Texture(name, target),
+            };
+            let (width, height) = (image.width, image.height);
+            let (format, samples) = (image.format, image.samples);
+            let image = Multisampled { whose, format, samples, width, height };
+            if !image.describe(self.emitter, self.sibling) {
+                self.emitter.leave_out(&format!("the samples of texture {name}"));
+                return;
+            }
+        }
     }
 
-    fn describe_storage(&self, emitter: &mut Emitter) {
-        let Some((_, _, image)) = self.images.iter().find(|(_, level, _)| *level == 0) else {
+    fn storage(&mut self, texture: &Known) {
+        let Some((_, _, image)) = texture.images.iter().find(|(_, level, _)| *level == 0) else {
             return;
         };
-        let id = if self.has_layers() { GL_TEX_STORAGE3D } else { GL_TEX_STORAGE2D };
-        let command = emitter
-            .command(id)
-            .arg(self.target)
-            .arg(self.immutable_levels)
+        let has_layers = has_layers(texture.target);
+        let command = self
+            .emitter
+            .command(if has_layers { GL_TEX_STORAGE3D } else { GL_TEX_STORAGE2D })
+            .arg(texture.target)
+            .arg(texture.immutable_levels)
             .arg(image.format)
             .arg(image.width)
             .arg(image.height);
-        if self.has_layers() { command.arg(image.depth).done() } else { command.done() }
+        if has_layers { command.arg(image.depth).done() } else { command.done() }
     }
 
-    fn describe_image(
-        &self,
-        emitter: &mut Emitter,
-        target: u32,
-        level: i32,
-        image: &TextureImage,
-        reader: Option<&Reader<'_>>,
-    ) {
-        let layout = Layout::of(image.format);
+    fn image(&mut self, whose: &Whose<'_>) {
+        let Whose { texture, face, level, image } = *whose;
+        let layout = Layout::of(image.format, image.pixel_type);
         let (format, kind) =
             layout.map_or((GL_RGBA, GL_UNSIGNED_BYTE), |layout| (layout.format, layout.kind));
-        let has_layers = self.has_layers();
-        if self.immutable_levels == 0 {
+        let has_layers = has_layers(texture.target);
+        if texture.immutable_levels == 0 {
             let id = if has_layers { GL_TEX_IMAGE3D } else { GL_TEX_IMAGE2D };
-            let mut command = emitter
-                .command(id)
-                .arg(target)
-                .arg(level)
-                .arg(image.format as i32)
-                .arg(image.width)
-                .arg(image.height);
-            if has_layers {
-                command = command.arg(image.depth);
-            }
+            let command = self.emitter.command(id).arg(face).arg(level).arg(image.format as i32);
+            let command = command.arg(image.width).arg(image.height);
+            let command = if has_layers { command.arg(image.depth) } else { command };
             command.arg(0_i32).arg(format).arg(kind).arg(0_u64).done();
         }
-        if !image.is_defined {
-            return;
-        }
-        let (Some(layout), Some(reader)) = (layout, reader) else {
-            emitter.leave_out(&format!("the pixels of texture {}, level {level}", self.name));
+        let (Some(layout), Some(sibling)) = (layout, self.sibling) else {
+            self.leave_out(whose);
             return;
         };
-        let size = [image.width, image.height];
-        for layer in 0..if has_layers { image.depth } else { 1 } {
-            let source = match has_layers {
-                true => Source::Layer(self.name, level, layer),
-                false => Source::Texture(self.name, target, level),
-            };
-            let Some(pixels) = reader.read(source, size, layout) else {
-                emitter.leave_out(&format!("the pixels of texture {}, level {level}", self.name));
+        for layer in 0..whose.layers() {
+            let emitter = &mut *self.emitter;
+            let done = sibling.with_pixels(whose.layer(layer), layout, |pixels| {
+                let id = if has_layers { GL_TEX_SUB_IMAGE3D } else { GL_TEX_SUB_IMAGE2D };
+                let command = emitter.command(id).arg(face).arg(level).arg(0_i32).arg(0_i32);
+                let (command, param) = match has_layers {
+                    true => (command.arg(layer).arg(image.width).arg(image.height).arg(1_i32), 10),
+                    false => (command.arg(image.width).arg(image.height), 8),
+                };
+                command.arg(format).arg(kind).arg(pixels.as_ptr()).range(param, pixels).done();
+            });
+            if done.is_none() {
+                self.leave_out(whose);
                 return;
-            };
-            let id = if has_layers { GL_TEX_SUB_IMAGE3D } else { GL_TEX_SUB_IMAGE2D };
-            let command = emitter.command(id).arg(target).arg(level).arg(0_i32).arg(0_i32);
-            let (command, param) = match has_layers {
-                true => (command.arg(layer).arg(image.width).arg(image.height).arg(1_i32), 10),
-                false => (command.arg(image.width).arg(image.height), 8),
-            };
-            command.arg(format).arg(kind).arg(pixels.as_ptr()).range(param, &pixels).done();
+            }
         }
+    }
+
+    /// An image in a compressed format.
+    fn blocks(&mut self, whose: &Whose<'_>, block: (i32, i32, usize)) {
+        let Whose { texture, face, level, image } = *whose;
+        let has_layers = has_layers(texture.target);
+        let is_immutable = texture.immutable_levels > 0;
+        let mut all = Vec::new();
+        for layer in 0..whose.layers() {
+            let emitter = &mut *self.emitter;
+            let read = |sibling: &Sibling| {
+                sibling.with_blocks(whose.layer(layer), block, |blocks| {
+                    if !is_immutable {
+                        all.extend_from_slice(blocks);
+                        return;
+                    }
+                    let id = match has_layers {
+                        true => GL_COMPRESSED_TEX_SUB_IMAGE3D,
+                        false => GL_COMPRESSED_TEX_SUB_IMAGE2D,
+                    };
+                    let command = emitter.command(id).arg(face).arg(level).arg(0_i32).arg(0_i32);
+                    let command = if has_layers { command.arg(layer) } else { command };
+                    let command = command.arg(image.width).arg(image.height);
+                    let command = if has_layers { command.arg(1_i32) } else { command };
+                    let command = command.arg(image.format).arg(blocks.len() as i32);
+                    let param = if has_layers { 10 } else { 8 };
+                    command.arg(blocks.as_ptr()).range(param, blocks).done();
+                })
+            };
+            if self.sibling.and_then(read).is_none() {
+                self.leave_out(whose);
+                all.clear();
+                break;
+            }
+        }
+        if is_immutable {
+            return;
+        }
+        let id = if has_layers { GL_COMPRESSED_TEX_IMAGE3D } else { GL_COMPRESSED_TEX_IMAGE2D };
+        let bytes = match all.len() {
+            0 => image.compressed_bytes,
+            bytes => bytes as i32,
+        };
+        let command = self.emitter.command(id).arg(face).arg(level).arg(image.format);
+        let command = command.arg(image.width).arg(image.height);
+        let command = if has_layers { command.arg(image.depth) } else { command };
+        let command = command.arg(0_i32).arg(bytes);
+        let param = if has_layers { 8 } else { 7 };
+        match all.is_empty() {
+            true => command.arg(0_u64).done(),
+            false => command.arg(all.as_ptr()).range(param, &all).done(),
+        }
+    }
+
+    fn leave_out(&mut self, whose: &Whose<'_>) {
+        let (name, level) = (whose.texture.name, whose.level);
+        self.emitter.leave_out(&format!("the pixels of texture {name}, level {level}"));
     }
 }
 
-fn describe_sampler(emitter: &mut Emitter, sampler: u32) {
-    emitter.make(GL_GEN_SAMPLERS, sampler);
-    for name in OF_SAMPLERS {
-        let mut value = 0;
-        // SAFETY: the name has one number.
-        unsafe { gl::get_sampler_integers(sampler, name, &raw mut value) };
-        emitter.command(GL_SAMPLER_PARAMETERI).arg(sampler).arg(name).arg(value).done();
-    }
-    for name in FRACTIONS {
-        let mut value = 0.0;
-        // SAFETY: the name has one number.
-        unsafe { gl::get_sampler_floats(sampler, name, &raw mut value) };
-        emitter.command(GL_SAMPLER_PARAMETERF).arg(sampler).arg(name).arg(value).done();
-    }
+/// An image of a texture, and where it is.
+struct Whose<'a> {
+    texture: &'a Known,
+    /// A face of a cube, or the texture's target.
+    face: u32,
+    level: i32,
+    image: &'a TextureImage,
 }
 
-fn describe_renderbuffer(emitter: &mut Emitter, name: u32, is_es3: bool) {
-    const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
-    const GL_RENDERBUFFER_SAMPLES: u32 = 0x8CAB;
-    const WIDTH_HEIGHT_FORMAT: [u32; 3] = [0x8D42, 0x8D43, 0x8D44];
-    emitter.make(GL_GEN_RENDERBUFFERS, name);
-    if gl::is_renderbuffer(name) == 0 {
-        return;
+impl Whose<'_> {
+    fn layers(&self) -> i32 {
+        if has_layers(self.texture.target) { self.image.depth } else { 1 }
     }
-    let bound = gl::integer(GL_RENDERBUFFER_BINDING) as u32;
-    gl::bind_renderbuffer(GL_RENDERBUFFER, name);
-    let ask = |name| {
-        let mut value = 0;
-        // SAFETY: the name has one number.
-        unsafe { gl::get_renderbuffer(GL_RENDERBUFFER, name, &raw mut value) };
-        value
-    };
-    let [width, height, format] = WIDTH_HEIGHT_FORMAT.map(ask);
-    let samples = if is_es3 { ask(GL_RENDERBUFFER_SAMPLES) } else { 0 };
-    gl::bind_renderbuffer(GL_RENDERBUFFER, bound);
-    emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(name).done();
-    let command = match samples {
-        0 => emitter.command(GL_RENDERBUFFER_STORAGE).arg(GL_RENDERBUFFER),
-        samples => {
-            emitter.command(GL_RENDERBUFFER_STORAGE_MULTISAMPLE).arg(GL_RENDERBUFFER).arg(samples)
-        }
-    };
-    command.arg(format).arg(width).arg(height).done();
+
+    fn layer(&self, layer: i32) -> Image {
+        let (texture, target, level) = (self.texture.name, self.texture.target, self.level);
+        let of = match has_layers(target) {
+            true => Of::Layer { texture, target, level, layer },
+            false => Of::Flat { texture, target, face: self.face, level },
+        };
+        Image { of, width: self.image.width, height: self.image.height }
+    }
 }

@@ -613,6 +613,12 @@ pub mod glCompressedTexImage2D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
+                set!(it.pixel_type, 0);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
                 set!(it.compressed_bytes, imageSize);
             }
             {
@@ -723,6 +729,12 @@ pub mod glCopyTexImage2D {
                 && let Some(it) = it.at_mut(level)
             {
                 set!(it.format, internalformat);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(it.pixel_type, 0);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
@@ -2271,6 +2283,15 @@ pub mod glTexImage2D {
                     && let Some(it) = it.at_mut(level)
                 {
                     set!(it.format, value);
+                }
+            }
+            {
+                let value = r#type;
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(it.pixel_type, value);
                 }
             }
             if let Some(it) = group.textures.get_mut(texture)

@@ -723,6 +723,12 @@ pub mod glCompressedTexImage3D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
+                set!(it.pixel_type, 0);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
                 set!(it.compressed_bytes, imageSize);
             }
             {
@@ -4523,6 +4529,15 @@ pub mod glTexImage3D {
                     && let Some(it) = it.at_mut(level)
                 {
                     set!(it.format, value);
+                }
+            }
+            {
+                let value = r#type;
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(it.pixel_type, value);
                 }
             }
             if let Some(it) = group.textures.get_mut(texture)

@@ -702,6 +702,12 @@ pub mod glCompressedTexImage3DOES {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
+                set!(it.pixel_type, 0);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
                 set!(it.compressed_bytes, imageSize);
             }
             {
@@ -3424,6 +3430,15 @@ pub mod glTexImage3DOES {
                 && let Some(it) = it.at_mut(level)
             {
                 set!(it.format, internalformat);
+            }
+            {
+                let value = r#type;
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(it.pixel_type, value);
+                }
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)

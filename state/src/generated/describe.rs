@@ -629,6 +629,7 @@ impl Describe for TextureImage {
             ("height", self.height.describe()),
             ("depth", self.depth.describe()),
             ("format", Value::Enum { group: "InternalFormat", value: self.format as u64 }),
+            ("pixel_type", Value::Enum { group: "PixelType", value: self.pixel_type as u64 }),
             ("samples", self.samples.describe()),
             ("compressed_bytes", self.compressed_bytes.describe()),
             ("is_defined", self.is_defined.describe()),

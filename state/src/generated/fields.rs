@@ -1652,6 +1652,8 @@ pub struct TextureImage {
     pub height: i32,
     pub depth: i32,
     pub format: u32,
+    /// The type that its pixels came in; 0 where nobody said one.
+    pub pixel_type: u32,
     pub samples: i32,
     /// Bytes of a compressed image; 0 for others.
     pub compressed_bytes: i32,
@@ -1666,6 +1668,7 @@ impl Default for TextureImage {
             height: 0,
             depth: 1,
             format: 0,
+            pixel_type: 0,
             samples: 0,
             compressed_bytes: 0,
             is_defined: false,

@@ -27,6 +27,7 @@ pub fn define_storage<M: Memory + ?Sized>(
                     height: half(height),
                     depth: if is_volume { half(depth) } else { depth },
                     format,
+                    pixel_type: 0,
                     samples,
                     compressed_bytes: 0,
                     is_defined: false,

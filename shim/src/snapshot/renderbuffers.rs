@@ -1,0 +1,149 @@
+//! Renderbuffers, and what was drawn to them: nothing uploads it, so a texture of the same format
+//! is blitted into each.
+
+use gapii_state::Context;
+
+use super::emit::Emitter;
+use super::formats::{Layout, Part, Read};
+use super::gl;
+use super::pixels::{Image, Of};
+use super::samples::{Multisampled, Whose};
+use super::sibling::Sibling;
+use crate::generated::ids::*;
+use crate::observe;
+
+const GL_RENDERBUFFER: u32 = 0x8D41;
+const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
+const GL_RENDERBUFFER_SAMPLES: u32 = 0x8CAB;
+const WIDTH_HEIGHT_FORMAT: [u32; 3] = [0x8D42, 0x8D43, 0x8D44];
+const GL_TEXTURE_2D: u32 = 0x0DE1;
+const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
+const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
+const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
+const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
+const GL_STENCIL_ATTACHMENT: u32 = 0x8D20;
+const GL_DEPTH_STENCIL_ATTACHMENT: u32 = 0x821A;
+const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
+const GL_DEPTH_BUFFER_BIT: u32 = 0x100;
+const GL_STENCIL_BUFFER_BIT: u32 = 0x400;
+const GL_NEAREST: u32 = 0x2600;
+/// Names of what is there meanwhile: the texture and its framebuffer, and that of the renderbuffer.
+const FROM: u32 = 0xF000_0000;
+const TO: u32 = 0xF000_0001;
+
+pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibling>) {
+    let names: Vec<u32> = context
+        .group
+        .lock()
+        .renderbuffers
+        .named()
+        .map(|(object, _)| object.name() as u32)
+        .collect();
+    let is_es3 = context.version.0 >= 3;
+    for name in names {
+        if context.version.0 < 2 {
+            emitter.leave_out(&format!("renderbuffer {name} of an OpenGL ES 1 context"));
+            continue;
+        }
+        emitter.make(GL_GEN_RENDERBUFFERS, name);
+        if gl::is_renderbuffer(name) != 0 {
+            let known = Known::ask(name, is_es3);
+            known.describe(emitter);
+            if known.width <= 0 || known.height <= 0 {
+                continue;
+            }
+            let is_held = is_es3 && sibling.is_some_and(|it| known.describe_pixels(emitter, it));
+            if !is_held {
+                emitter.leave_out(&format!("the pixels of renderbuffer {name}"));
+            }
+        }
+    }
+}
+
+struct Known {
+    name: u32,
+    width: i32,
+    height: i32,
+    format: u32,
+    samples: i32,
+}
+
+impl Known {
+    fn ask(name: u32, is_es3: bool) -> Self {
+        let bound = gl::integer(GL_RENDERBUFFER_BINDING) as u32;
+        gl::bind_renderbuffer(GL_RENDERBUFFER, name);
+        let ask = |name| {
+            let mut value = 0;
+            // SAFETY: the name has one number.
+            unsafe { gl::get_renderbuffer(GL_RENDERBUFFER, name, &raw mut value) };
+            value
+        };
+        let [width, height, format] = WIDTH_HEIGHT_FORMAT.map(ask);
+        let samples = if is_es3 { ask(GL_RENDERBUFFER_SAMPLES) } else { 0 };
+        gl::bind_renderbuffer(GL_RENDERBUFFER, bound);
+        Self { name, width, height, format: format as u32, samples }
+    }
+
+    fn describe(&self, emitter: &mut Emitter) {
+        let target = GL_RENDERBUFFER;
+        emitter.command(GL_BIND_RENDERBUFFER).arg(target).arg(self.name).done();
+        if self.width <= 0 || self.height <= 0 {
+            return;
+        }
+        let command = match self.samples {
+            0 => emitter.command(GL_RENDERBUFFER_STORAGE).arg(target),
+            samples => {
+                emitter.command(GL_RENDERBUFFER_STORAGE_MULTISAMPLE).arg(target).arg(samples)
+            }
+        };
+        command.arg(self.format).arg(self.width).arg(self.height).done();
+    }
+
+    /// False: they can't be read.
+    fn describe_pixels(&self, emitter: &mut Emitter, sibling: &Sibling) -> bool {
+        let (width, height, format, samples) = (self.width, self.height, self.format, self.samples);
+        if samples > 0 {
+            let whose = Whose::Renderbuffer(self.name);
+            let image = Multisampled { whose, format, samples, width, height };
+            return image.describe(emitter, Some(sibling));
+        }
+        let Some(layout) = Layout::of(format, 0) else { return false };
+        let image = Image { of: Of::Renderbuffer { name: self.name, format }, width, height };
+        sibling.with_pixels(image, layout, |pixels| self.blit(emitter, layout, pixels)).is_some()
+    }
+
+    fn blit(&self, emitter: &mut Emitter, layout: Layout, pixels: &[u8]) {
+        let (width, height) = (self.width, self.height);
+        let (point, bits) = match layout.read {
+            Read::AsTheyAre(Part::Depth, _) => (GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT),
+            Read::AsTheyAre(Part::Stencil, _) => (GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT),
+            Read::AsTheyAre(Part::DepthStencil, _) => {
+                (GL_DEPTH_STENCIL_ATTACHMENT, GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT)
+            }
+            _ => (GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT),
+        };
+        emitter.make(GL_GEN_TEXTURES, FROM);
+        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(FROM).done();
+        let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
+        let command = command.arg(self.format).arg(width).arg(height).arg(0_i32);
+        let command = command.arg(layout.format).arg(layout.kind).arg(pixels.as_ptr());
+        command.range(8, pixels).done();
+        for (name, target) in [(FROM, GL_READ_FRAMEBUFFER), (TO, GL_DRAW_FRAMEBUFFER)] {
+            emitter.make(GL_GEN_FRAMEBUFFERS, name);
+            emitter.command(GL_BIND_FRAMEBUFFER).arg(target).arg(name).done();
+        }
+        let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER).arg(point);
+        command.arg(GL_TEXTURE_2D).arg(FROM).arg(0_i32).done();
+        let command = emitter.command(GL_FRAMEBUFFER_RENDERBUFFER).arg(GL_DRAW_FRAMEBUFFER);
+        command.arg(point).arg(GL_RENDERBUFFER).arg(self.name).done();
+        let command = emitter.command(GL_BLIT_FRAMEBUFFER).arg(0_i32).arg(0_i32);
+        let command = command.arg(width).arg(height).arg(0_i32).arg(0_i32).arg(width).arg(height);
+        command.arg(bits).arg(GL_NEAREST).done();
+        let names = [FROM, TO];
+        let deleted = [(GL_DELETE_FRAMEBUFFERS, 2_i32), (GL_DELETE_TEXTURES, 1)];
+        for (id, count) in deleted {
+            let named = observe::array(names.as_ptr(), i64::from(count), 4);
+            emitter.command(id).arg(count).arg(names.as_ptr()).reads(named).done();
+        }
+    }
+}

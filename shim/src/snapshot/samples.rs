@@ -1,0 +1,192 @@
+//! What the samples of multisampled images have: nothing uploads it, so each sample is drawn, from a
+//! texture of its own, with all others masked.
+//!
+//! Depth and stencil are not: no fragment gives a stencil, nor every depth exactly.
+
+use super::emit::Emitter;
+use super::formats::{Layout, Part, Read, Values};
+use super::pixels::{Image, Of};
+use super::programs::make_shader;
+use super::sibling::Sibling;
+use crate::generated::ids::*;
+use crate::observe;
+
+const GL_TRIANGLES: u32 = 4;
+const GL_TEXTURE_2D: u32 = 0x0DE1;
+const GL_NEAREST: i32 = 0x2600;
+const GL_TEXTURE_MAG_FILTER: u32 = 0x2800;
+const GL_TEXTURE_MIN_FILTER: u32 = 0x2801;
+const GL_RGBA32F: u32 = 0x8814;
+const GL_RGBA32UI: u32 = 0x8D70;
+const GL_RGBA32I: u32 = 0x8D82;
+const GL_FRAGMENT_SHADER: u32 = 0x8B30;
+const GL_VERTEX_SHADER: u32 = 0x8B31;
+const GL_RENDERBUFFER: u32 = 0x8D41;
+const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
+const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
+const GL_SAMPLE_MASK: u32 = 0x8E51;
+const GL_DITHER: u32 = 0x0BD0;
+/// Names of what is there meanwhile.
+const FROM: u32 = 0xF000_0000;
+const PROGRAM: u32 = 0xF000_0010;
+const SHADERS: [u32; 2] = [0xF000_0011, 0xF000_0012];
+/// Most samples that a mask has.
+const SAMPLES_MAX: i32 = 32;
+
+const VERTICES: &str = "#version 310 es
+void main() {
+    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;
+    gl_Position = vec4(corner, 0.0, 1.0);
+}
+";
+
+/// An image with samples.
+#[derive(Clone, Copy)]
+pub struct Multisampled {
+    pub whose: Whose,
+    pub format: u32,
+    pub samples: i32,
+    pub width: i32,
+    pub height: i32,
+}
+
+/// Whose it is.
+#[derive(Clone, Copy)]
+pub enum Whose {
+    Renderbuffer(u32),
+    /// The texture and its target.
+    Texture(u32, u32),
+    /// The same and the layer.
+    Layer(u32, u32, i32),
+}
+
+impl Multisampled {
+    /// Writes commands that give its samples what they have. False: that can't be had.
+    pub fn describe(&self, emitter: &mut Emitter, sibling: Option<&Sibling>) -> bool {
+        let (Some(values), Some(sibling)) = (values_of(self.format), sibling) else { return false };
+        let format = match values {
+            Values::Bytes | Values::Floats => GL_RGBA32F,
+            Values::Ints => GL_RGBA32I,
+            Values::Uints => GL_RGBA32UI,
+        };
+        let Some(layout) = Layout::of(format, 0) else { return false };
+        let (width, height) = (self.width, self.height);
+        let mut is_begun = false;
+        let mut is_whole = true;
+        for sample in 0..self.samples.clamp(0, SAMPLES_MAX) {
+            let image = Image { of: self.sample(sample), width, height };
+            let done = sibling.with_pixels(image, layout, |pixels| {
+                if !is_begun {
+                    self.begin(emitter, values);
+                    is_begun = true;
+                }
+                let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
+                let command = command.arg(format).arg(width).arg(height).arg(0_i32);
+                let command = command.arg(layout.format).arg(layout.kind).arg(pixels.as_ptr());
+                command.range(8, pixels).done();
+                emitter.command(GL_SAMPLE_MASKI).arg(0_u32).arg(1_u32 << sample).done();
+                emitter.command(GL_DRAW_ARRAYS).arg(GL_TRIANGLES).arg(0_i32).arg(3_i32).done();
+            });
+            is_whole &= done.is_some();
+            if !is_whole {
+                break;
+            }
+        }
+        if is_begun {
+            end(emitter);
+        }
+        is_whole
+    }
+
+    fn sample(&self, sample: i32) -> Of {
+        let (format, samples) = (self.format, self.samples);
+        match self.whose {
+            Whose::Renderbuffer(name) => Of::RenderbufferSample { name, format, samples, sample },
+            Whose::Texture(texture, target) => Of::Sample { texture, target, layer: 0, sample },
+            Whose::Layer(texture, target, layer) => Of::Sample { texture, target, layer, sample },
+        }
+    }
+
+    /// The image to draw to, and all that a draw takes.
+    fn begin(&self, emitter: &mut Emitter, values: Values) {
+        let (target, point) = (GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0);
+        emitter.make(GL_GEN_FRAMEBUFFERS, FROM);
+        emitter.command(GL_BIND_FRAMEBUFFER).arg(target).arg(FROM).done();
+        match self.whose {
+            Whose::Renderbuffer(name) => {
+                let command = emitter.command(GL_FRAMEBUFFER_RENDERBUFFER).arg(target);
+                command.arg(point).arg(GL_RENDERBUFFER).arg(name).done();
+            }
+            Whose::Texture(texture, kind) => {
+                let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(target).arg(point);
+                command.arg(kind).arg(texture).arg(0_i32).done();
+            }
+            Whose::Layer(texture, _, layer) => {
+                let command = emitter.command(GL_FRAMEBUFFER_TEXTURE_LAYER).arg(target).arg(point);
+                command.arg(texture).arg(0_i32).arg(layer).done();
+            }
+        }
+        make_program(emitter, values);
+        let command = emitter.command(GL_VIEWPORT).arg(0_i32).arg(0_i32);
+        command.arg(self.width).arg(self.height).done();
+        emitter.command(GL_DISABLE).arg(GL_DITHER).done();
+        emitter.command(GL_ENABLE).arg(GL_SAMPLE_MASK).done();
+        emitter.make(GL_GEN_TEXTURES, FROM);
+        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(FROM).done();
+        for name in [GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER] {
+            let command = emitter.command(GL_TEX_PARAMETERI).arg(GL_TEXTURE_2D);
+            command.arg(name).arg(GL_NEAREST).done();
+        }
+    }
+}
+
+/// A program that puts the texel of each pixel's place.
+fn make_program(emitter: &mut Emitter, values: Values) {
+    let prefix = match values {
+        Values::Bytes | Values::Floats => "",
+        Values::Ints => "i",
+        Values::Uints => "u",
+    };
+    let fragments = format!(
+        "#version 310 es
+precision highp float;
+precision highp int;
+uniform highp {prefix}sampler2D image;
+layout(location = 0) out highp {prefix}vec4 texel;
+void main() {{ texel = texelFetch(image, ivec2(gl_FragCoord.xy), 0); }}
+"
+    );
+    emitter.command(GL_CREATE_PROGRAM).returns(PROGRAM, []);
+    let stages = [(GL_VERTEX_SHADER, VERTICES), (GL_FRAGMENT_SHADER, &fragments)];
+    for (name, (kind, source)) in SHADERS.into_iter().zip(stages) {
+        make_shader(emitter, name, kind, source);
+        emitter.command(GL_COMPILE_SHADER).arg(name).done();
+        emitter.command(GL_ATTACH_SHADER).arg(PROGRAM).arg(name).done();
+        emitter.command(GL_DELETE_SHADER).arg(name).done();
+    }
+    emitter.command(GL_LINK_PROGRAM).arg(PROGRAM).done();
+    emitter.command(GL_USE_PROGRAM).arg(PROGRAM).done();
+}
+
+/// What is set here and not told with the context's state is as it was.
+fn end(emitter: &mut Emitter) {
+    emitter.command(GL_USE_PROGRAM).arg(0_u32).done();
+    emitter.command(GL_DELETE_PROGRAM).arg(PROGRAM).done();
+    emitter.command(GL_SAMPLE_MASKI).arg(0_u32).arg(u32::MAX).done();
+    emitter.command(GL_DISABLE).arg(GL_SAMPLE_MASK).done();
+    emitter.command(GL_ENABLE).arg(GL_DITHER).done();
+    let names = [FROM];
+    for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
+        let named = observe::array(names.as_ptr(), 1, 4);
+        emitter.command(id).arg(1_i32).arg(names.as_ptr()).reads(named).done();
+    }
+}
+
+/// What the components of a colour format are fetched as.
+fn values_of(format: u32) -> Option<Values> {
+    match Layout::of(format, 0)?.read {
+        Read::Components(values, ..) => Some(values),
+        Read::AsTheyAre(Part::Color, _) => Some(Values::Floats),
+        Read::AsTheyAre(..) => None,
+    }
+}
