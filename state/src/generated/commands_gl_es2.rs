@@ -211,10 +211,12 @@ pub mod glBindTexture {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        let mut group = context.group.lock();
         if functions::is_texture_target(target) {
-            group.textures.bind(u64::from(texture));
-            let bound: Ref<Texture> = group.textures.find(u64::from(texture));
+            let bound: Ref<Texture> =
+                context
+                    .caches
+                    .textures
+                    .bind(&context.group, u64::from(texture), |group| &mut group.textures);
             {
                 let key_0 = i64::from(context.active_texture);
                 if let Some(it) = context.texture_units.at_mut(key_0)
@@ -223,11 +225,7 @@ pub mod glBindTexture {
                     set!(*it, bound);
                 }
             }
-            if i64::from(group.textures.get(bound).map_or(0, |it| it.target)) == 0 {
-                if let Some(it) = group.textures.get_mut(bound) {
-                    set!(it.target, target);
-                }
-            }
+            crate::gles::note_target(thread, memory, bound, target);
         }
     }
 }

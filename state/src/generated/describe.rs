@@ -907,6 +907,7 @@ impl Describe for Context {
             ("program_is_deleted", self.program_is_deleted.describe()),
             ("active_texture", self.active_texture.describe()),
             ("texture_units", list(&self.texture_units, |it| it.describe())),
+            ("targeted_textures", list(&self.targeted_textures, |it| it.describe())),
             ("transform_feedback", self.transform_feedback.describe()),
             (
                 "default_feedback_mode",

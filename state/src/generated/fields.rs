@@ -197,6 +197,9 @@ pub struct Context {
     pub program_is_deleted: bool,
     pub active_texture: u32,
     pub texture_units: Vec<TextureUnit>,
+    /// Textures that this context has bound, by a hash of their names: those have their target, and
+    /// need no look at the group.
+    pub targeted_textures: [Ref<Texture>; 64],
     pub transform_feedback: Ref<TransformFeedback>,
     /// What is drawn by the transform feedback that has no name.
     pub default_feedback_mode: u32,
@@ -395,6 +398,7 @@ impl Context {
             program_is_deleted: false,
             active_texture: 0,
             texture_units: Vec::new(),
+            targeted_textures: [Ref::NONE; 64],
             transform_feedback: Ref::NONE,
             default_feedback_mode: 0,
             vertex_array: Ref::NONE,

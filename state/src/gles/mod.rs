@@ -56,7 +56,7 @@ pub use programs::{
     attach_shader, create_shader_program, delete_program, delete_shader, detach_shader,
     link_program, use_program,
 };
-pub use storage::{define_storage, generate_levels};
+pub use storage::{define_storage, generate_levels, note_target};
 #[cfg(feature = "tools")]
 pub use textures::{
     delete_sampler, delete_texture, set_sampler_parameter, set_sampler_parameter_float,

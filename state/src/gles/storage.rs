@@ -38,6 +38,25 @@ pub fn define_storage<M: Memory + ?Sized>(
     });
 }
 
+/// What a texture is bound to first, it is for.
+pub fn note_target<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    texture: Ref<Texture>,
+    target: u32,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let place = texture.name() as usize % context.targeted_textures.len();
+    let Some(noted) = context.targeted_textures.get_mut(place) else { return };
+    if *noted != texture {
+        *noted = texture;
+        let mut group = context.group.lock();
+        if let Some(texture) = group.textures.get_mut(texture).filter(|it| it.target == 0) {
+            texture.target = target;
+        }
+    }
+}
+
 /// The levels below the base level come from it.
 pub fn generate_levels<M: Memory + ?Sized>(thread: &mut Thread, memory: &M, texture: Ref<Texture>) {
     change_texture(thread, memory, texture, |texture| {
