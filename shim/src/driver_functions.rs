@@ -59,6 +59,7 @@ driver_functions! {
         is_buffer = GL_IS_BUFFER(name: u32) -> u8;
         is_enabled = GL_IS_ENABLED(capability: u32) -> u8;
         is_framebuffer = GL_IS_FRAMEBUFFER(name: u32) -> u8;
+        is_framebuffer_oes = GL_IS_FRAMEBUFFER_OES(name: u32) -> u8;
         is_renderbuffer = GL_IS_RENDERBUFFER(name: u32) -> u8;
         is_vertex_array = GL_IS_VERTEX_ARRAY(name: u32) -> u8;
         is_program_pipeline = GL_IS_PROGRAM_PIPELINE(name: u32) -> u8;
@@ -197,6 +198,12 @@ driver_functions! {
             display: u64, sync: u64, name: i32, out: *mut i32
         ) -> u32;
         get_attrib_integers = GL_GET_VERTEX_ATTRIB_IIV(index: u32, name: u32, out: *mut i32);
+        get_attachment_oes = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES(
+            target: u32, point: u32, name: u32, out: *mut i32
+        );
+        get_framebuffer_parameter = GL_GET_FRAMEBUFFER_PARAMETERIV(
+            target: u32, name: u32, out: *mut i32
+        );
         get_clip_plane = GL_GET_CLIP_PLANEF(plane: u32, out: *mut f32);
         get_label = GL_GET_OBJECT_LABEL(
             kind: u32, name: u32, room: i32, len: *mut i32, text: *mut c_char

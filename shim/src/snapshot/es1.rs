@@ -7,7 +7,7 @@ use gapii_state::read_back::Driver;
 use gapii_state::{Context, VertexArrays, VertexAttrib, VertexBinding};
 
 use super::emit::{Command, Emitter};
-use super::{es1_matrices, gl};
+use super::{es1_matrices, framebuffers, gl};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -116,6 +116,8 @@ const GL_FRONT: u32 = 0x0404;
 const GL_FRONT_AND_BACK: u32 = 0x0408;
 const GL_ARRAY_BUFFER: u32 = 0x8892;
 const GL_ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
+const GL_RENDERBUFFER: u32 = 0x8D41;
+const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
 const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
 const GL_PACK_ALIGNMENT: u32 = 0x0D05;
 
@@ -139,8 +141,10 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     if has("GL_OES_matrix_palette") {
         emitter.leave_out("matrix palettes");
     }
-    if context.framebuffers.named().next().is_some() {
-        emitter.leave_out("framebuffers of an OpenGL ES 1 context");
+    if has("GL_OES_framebuffer_object") {
+        framebuffers::describe(emitter, context);
+        let renderbuffer = gl::integer(GL_RENDERBUFFER_BINDING);
+        emitter.command(GL_BIND_RENDERBUFFER_OES).arg(GL_RENDERBUFFER).arg(renderbuffer).done();
     }
 }
 

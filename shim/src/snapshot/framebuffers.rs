@@ -1,9 +1,11 @@
 //! Framebuffers of a context and what is attached to them.
 
 use gapii_state::Context;
+use gapii_state::read_back::Driver;
 
 use super::emit::Emitter;
 use super::gl;
+use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 const GL_FRAMEBUFFER: u32 = 0x8D40;
@@ -25,31 +27,103 @@ const OBJECT_NAME: u32 = 0x8CD1;
 const TEXTURE_LEVEL: u32 = 0x8CD2;
 const TEXTURE_FACE: u32 = 0x8CD3;
 const TEXTURE_LAYER: u32 = 0x8CD4;
+const TEXTURE_SAMPLES: u32 = 0x8D6C;
+const LAYERED: u32 = 0x8DA7;
 const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_TEXTURE_3D: u32 = 0x806F;
-const GL_TEXTURE_2D_ARRAY: u32 = 0x8C1A;
+/// Targets of textures that have layers.
+const LAYERS: [u32; 4] = [
+    0x806F, // GL_TEXTURE_3D
+    0x8C1A, // GL_TEXTURE_2D_ARRAY
+    0x9009, // GL_TEXTURE_CUBE_MAP_ARRAY
+    0x9102, // GL_TEXTURE_2D_MULTISAMPLE_ARRAY
+];
+/// What a framebuffer has without attachments, and the version that it begins with.
+const DEFAULTS: [(u32, (u8, u8)); 5] = [
+    (0x9310, (3, 1)), // GL_FRAMEBUFFER_DEFAULT_WIDTH
+    (0x9311, (3, 1)), // GL_FRAMEBUFFER_DEFAULT_HEIGHT
+    (0x9312, (3, 2)), // GL_FRAMEBUFFER_DEFAULT_LAYERS
+    (0x9313, (3, 1)), // GL_FRAMEBUFFER_DEFAULT_SAMPLES
+    (0x9314, (3, 1)), // GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS
+];
+
+/// The commands of OpenGL ES, or those of GL_OES_framebuffer_object.
+struct Commands {
+    make: u16,
+    bind: u16,
+    attach_texture: u16,
+    attach_renderbuffer: u16,
+    is_framebuffer: fn(u32) -> u8,
+    set: fn(u32, u32),
+    ask: unsafe fn(u32, u32, u32, *mut i32),
+}
+
+const CORE: Commands = Commands {
+    make: GL_GEN_FRAMEBUFFERS,
+    bind: GL_BIND_FRAMEBUFFER,
+    attach_texture: GL_FRAMEBUFFER_TEXTURE2D,
+    attach_renderbuffer: GL_FRAMEBUFFER_RENDERBUFFER,
+    is_framebuffer: gl::is_framebuffer,
+    set: gl::bind_framebuffer,
+    ask: gl::get_attachment,
+};
+const OES: Commands = Commands {
+    make: GL_GEN_FRAMEBUFFERS_OES,
+    bind: GL_BIND_FRAMEBUFFER_OES,
+    attach_texture: GL_FRAMEBUFFER_TEXTURE2D_OES,
+    attach_renderbuffer: GL_FRAMEBUFFER_RENDERBUFFER_OES,
+    is_framebuffer: gl::is_framebuffer_oes,
+    set: gl::bind_framebuffer_oes,
+    ask: gl::get_attachment_oes,
+};
 
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let is_es3 = context.version.0 >= 3;
+    let commands = if context.version.0 == 1 { OES } else { CORE };
     let bound = Bound::ask(is_es3);
     for (object, _) in context.framebuffers.named() {
         let name = object.name() as u32;
-        emitter.make(GL_GEN_FRAMEBUFFERS, name);
-        if gl::is_framebuffer(name) == 0 {
+        emitter.make(commands.make, name);
+        if (commands.is_framebuffer)(name) == 0 {
             continue;
         }
-        gl::bind_framebuffer(GL_FRAMEBUFFER, name);
-        emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_FRAMEBUFFER).arg(name).done();
-        describe_attachments(emitter, context, is_es3);
+        (commands.set)(GL_FRAMEBUFFER, name);
+        emitter.command(commands.bind).arg(GL_FRAMEBUFFER).arg(name).done();
+        commands.describe_attachments(emitter, context);
         if is_es3 {
             describe_buffers(emitter);
         }
+        if context.version >= (3, 1) {
+            describe_defaults(emitter, context.version);
+        }
     }
-    bound.put_back();
-    if is_es3 && bound.draw == 0 {
-        emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_FRAMEBUFFER).arg(0_u32).done();
+    if is_es3 {
+        describe_surface(emitter, &commands);
     }
-    bound.describe(emitter);
+    bound.put_back(&commands);
+    bound.describe(emitter, &commands);
+}
+
+/// What is drawn to and read from of the surface, where that is not its back buffer.
+fn describe_surface(emitter: &mut Emitter, commands: &Commands) {
+    (commands.set)(GL_FRAMEBUFFER, 0);
+    emitter.command(commands.bind).arg(GL_FRAMEBUFFER).arg(0_u32).done();
+    let [drawn, read] = [GL_DRAW_BUFFER0, GL_READ_BUFFER_NAME].map(gl::integer);
+    if drawn == 0 || read == 0 {
+        describe_buffers(emitter);
+    }
+}
+
+/// What a framebuffer has without attachments.
+fn describe_defaults(emitter: &mut Emitter, version: (u8, u8)) {
+    for (name, _) in DEFAULTS.iter().filter(|(_, since)| *since <= version) {
+        let mut value = 0;
+        // SAFETY: the name has one number.
+        unsafe { gl::get_framebuffer_parameter(GL_FRAMEBUFFER, *name, &raw mut value) };
+        if value != 0 {
+            let command = emitter.command(GL_FRAMEBUFFER_PARAMETERI).arg(GL_FRAMEBUFFER);
+            command.arg(*name).arg(value).done();
+        }
+    }
 }
 
 /// The framebuffers that are bound.
@@ -65,79 +139,81 @@ impl Bound {
         Self { draw, read: is_es3.then(|| gl::integer(GL_READ_FRAMEBUFFER_BINDING) as u32) }
     }
 
-    fn put_back(&self) {
+    fn put_back(&self, commands: &Commands) {
         match self.read {
-            None => gl::bind_framebuffer(GL_FRAMEBUFFER, self.draw),
+            None => (commands.set)(GL_FRAMEBUFFER, self.draw),
             Some(read) => {
-                gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, self.draw);
-                gl::bind_framebuffer(GL_READ_FRAMEBUFFER, read);
+                (commands.set)(GL_DRAW_FRAMEBUFFER, self.draw);
+                (commands.set)(GL_READ_FRAMEBUFFER, read);
             }
         }
     }
 
-    fn describe(&self, emitter: &mut Emitter) {
+    fn describe(&self, emitter: &mut Emitter, commands: &Commands) {
         let draw = if self.read.is_some() { GL_DRAW_FRAMEBUFFER } else { GL_FRAMEBUFFER };
-        emitter.command(GL_BIND_FRAMEBUFFER).arg(draw).arg(self.draw).done();
+        emitter.command(commands.bind).arg(draw).arg(self.draw).done();
         if let Some(read) = self.read {
-            emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(read).done();
+            emitter.command(commands.bind).arg(GL_READ_FRAMEBUFFER).arg(read).done();
         }
     }
 }
 
-fn describe_attachments(emitter: &mut Emitter, context: &Context, is_es3: bool) {
-    let colors = if is_es3 { gl::integer(GL_MAX_COLOR_ATTACHMENTS).clamp(1, 32) as u32 } else { 1 };
-    let points = (0..colors).map(|at| GL_COLOR_ATTACHMENT0 + at);
-    for point in points.chain([GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT]) {
-        let ask = |name| {
-            let mut value = 0;
-            // SAFETY: the name has one number.
-            unsafe { gl::get_attachment(GL_FRAMEBUFFER, point, name, &raw mut value) };
-            value
-        };
-        let kind = ask(OBJECT_TYPE);
-        if kind == 0 {
-            continue;
+impl Commands {
+    fn describe_attachments(&self, emitter: &mut Emitter, context: &Context) {
+        let is_es3 = context.version.0 >= 3;
+        let colors =
+            if is_es3 { gl::integer(GL_MAX_COLOR_ATTACHMENTS).clamp(1, 32) as u32 } else { 1 };
+        let has_samples =
+            Gl::current().is_some_and(|it| it.has("GL_EXT_multisampled_render_to_texture"));
+        let points = (0..colors).map(|at| GL_COLOR_ATTACHMENT0 + at);
+        for point in points.chain([GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT]) {
+            let number = |name| self.number(point, name);
+            let (kind, name) = match number(OBJECT_TYPE) {
+                0 => continue,
+                kind => (kind, number(OBJECT_NAME) as u32),
+            };
+            if kind != GL_TEXTURE {
+                let command = emitter.command(self.attach_renderbuffer).arg(GL_FRAMEBUFFER);
+                command.arg(point).arg(GL_RENDERBUFFER).arg(name).done();
+                continue;
+            }
+            let level = number(TEXTURE_LEVEL);
+            let target = {
+                let group = context.group.lock();
+                group.textures.get(group.textures.find(u64::from(name))).map_or(0, |it| it.target)
+            };
+            if context.version >= (3, 2) && number(LAYERED) != 0 {
+                let command = emitter.command(GL_FRAMEBUFFER_TEXTURE).arg(GL_FRAMEBUFFER);
+                command.arg(point).arg(name).arg(level).done();
+                continue;
+            }
+            if is_es3 && LAYERS.contains(&target) {
+                let command = emitter.command(GL_FRAMEBUFFER_TEXTURE_LAYER).arg(GL_FRAMEBUFFER);
+                command.arg(point).arg(name).arg(level).arg(number(TEXTURE_LAYER)).done();
+                continue;
+            }
+            let of = match (number(TEXTURE_FACE) as u32, target) {
+                (0, 0) => GL_TEXTURE_2D,
+                (0, target) => target,
+                (face, _) => face,
+            };
+            let samples = if has_samples { number(TEXTURE_SAMPLES) } else { 0 };
+            let id = match samples {
+                0 => self.attach_texture,
+                _ => GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT,
+            };
+            let command = emitter.command(id).arg(GL_FRAMEBUFFER).arg(point);
+            let command = command.arg(of).arg(name).arg(level);
+            if samples == 0 { command.done() } else { command.arg(samples).done() }
         }
-        let name = ask(OBJECT_NAME) as u32;
-        if kind != GL_TEXTURE {
-            emitter
-                .command(GL_FRAMEBUFFER_RENDERBUFFER)
-                .arg(GL_FRAMEBUFFER)
-                .arg(point)
-                .arg(GL_RENDERBUFFER)
-                .arg(name)
-                .done();
-            continue;
-        }
-        let level = ask(TEXTURE_LEVEL);
-        let target = {
-            let group = context.group.lock();
-            group.textures.get(group.textures.find(u64::from(name))).map_or(0, |it| it.target)
-        };
-        if matches!(target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY) {
-            emitter
-                .command(GL_FRAMEBUFFER_TEXTURE_LAYER)
-                .arg(GL_FRAMEBUFFER)
-                .arg(point)
-                .arg(name)
-                .arg(level)
-                .arg(ask(TEXTURE_LAYER))
-                .done();
-        } else {
-            let face = ask(TEXTURE_FACE) as u32;
-            emitter
-                .command(GL_FRAMEBUFFER_TEXTURE2D)
-                .arg(GL_FRAMEBUFFER)
-                .arg(point)
-                .arg(match (face, target) {
-                    (0, 0) => GL_TEXTURE_2D,
-                    (0, target) => target,
-                    (face, _) => face,
-                })
-                .arg(name)
-                .arg(level)
-                .done();
-        }
+    }
+
+    /// A number that an attachment of the framebuffer has that is bound.
+    fn number(&self, point: u32, name: u32) -> i32 {
+        let mut value = 0;
+        // SAFETY: the name has one number.
+        unsafe { (self.ask)(GL_FRAMEBUFFER, point, name, &raw mut value) };
+        value
     }
 }
 
