@@ -40,9 +40,6 @@ pub fn describe(emitter: &mut Emitter, process: &Process) {
     for surface in &made.surfaces {
         surface.describe(emitter);
     }
-    for _ in 0..made.images {
-        emitter.leave_out("an EGL image");
-    }
 }
 
 /// What the thread has bound and current.
@@ -97,7 +94,6 @@ struct Made {
     configs: Vec<(u64, u64)>,
     contexts: Vec<Context>,
     surfaces: Vec<Surface>,
-    images: usize,
 }
 
 impl Made {
@@ -141,7 +137,7 @@ impl Made {
         configs.retain(|(_, config)| *config != 0);
         configs.sort_unstable();
         configs.dedup();
-        Self { displays, configs, contexts, surfaces, images: state.images.named().count() }
+        Self { displays, configs, contexts, surfaces }
     }
 }
 

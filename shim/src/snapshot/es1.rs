@@ -96,6 +96,9 @@ const OF_POINTS: [(u32, usize); 4] = [
 const HINTS: [u32; 5] = [0x0C54, 0x0C52, 0x0C50, 0x0C51, 0x8192];
 
 const GL_TEXTURE_2D: u32 = 0x0DE1;
+const GL_TEXTURE_BINDING_2D: u32 = 0x8069;
+const GL_GENERATE_MIPMAP: u32 = 0x8191;
+const GL_TEXTURE_CROP_RECT: u32 = 0x8B9D;
 const GL_TEXTURE_ENV: u32 = 0x2300;
 const GL_TEXTURE_ENV_COLOR: u32 = 0x2201;
 const GL_TEXTURE_FILTER_CONTROL: u32 = 0x8500;
@@ -120,6 +123,42 @@ const GL_RENDERBUFFER: u32 = 0x8D41;
 const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
 const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
 const GL_PACK_ALIGNMENT: u32 = 0x0D05;
+
+/// What textures have in OpenGL ES 1 alone.
+pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) {
+    let textures: Vec<u32> = {
+        let group = context.group.lock();
+        let flat = group.textures.named().filter(|(_, texture)| texture.target == GL_TEXTURE_2D);
+        flat.map(|(object, _)| object.name() as u32).collect()
+    };
+    let bound = gl::integer(GL_TEXTURE_BINDING_2D) as u32;
+    for name in textures {
+        let target = GL_TEXTURE_2D;
+        gl::bind_texture(target, name);
+        emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
+        let mut makes_levels = 0;
+        // SAFETY: the name has one number.
+        unsafe { gl::get_texture_integers(target, GL_GENERATE_MIPMAP, &raw mut makes_levels) };
+        if makes_levels != 0 {
+            emitter
+                .command(GL_TEX_PARAMETERI)
+                .arg(target)
+                .arg(GL_GENERATE_MIPMAP)
+                .arg(1_i32)
+                .done();
+        }
+        if driver.has("GL_OES_draw_texture") {
+            let mut crop = [0_i32; 4];
+            // SAFETY: the name has four numbers.
+            unsafe { gl::get_texture_integers(target, GL_TEXTURE_CROP_RECT, crop.as_mut_ptr()) };
+            let bytes: Vec<u8> = crop.iter().flat_map(|it| it.to_le_bytes()).collect();
+            let command = emitter.command(GL_TEX_PARAMETERIV).arg(target);
+            let command = command.arg(GL_TEXTURE_CROP_RECT).arg(bytes.as_ptr());
+            command.range(2, &bytes).done();
+        }
+    }
+    gl::bind_texture(GL_TEXTURE_2D, bound);
+}
 
 /// All but the content of the surface.
 pub fn describe(emitter: &mut Emitter, context: &Context) {

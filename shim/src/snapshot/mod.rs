@@ -20,6 +20,7 @@ mod fetch;
 mod formats;
 mod framebuffers;
 mod gl;
+mod images;
 mod labels;
 mod pipelines;
 mod pixels;
@@ -50,6 +51,7 @@ use crate::seats;
 use crate::thread::Thread;
 use crate::tracking;
 use emit::Emitter;
+use images::Images;
 use sibling::Sibling;
 
 /// The capture whose stream has the process' displays, contexts and surfaces.
@@ -167,9 +169,14 @@ fn describe_images(emitter: &mut Emitter, process: &Process, context: &Context) 
     if has_images && sibling.is_none() {
         emitter.leave_out("all pixels: the driver makes no context to read them in");
     }
-    textures::describe(emitter, context, &driver, sibling.as_ref());
+    let images = Images::of(process, context);
+    textures::describe(emitter, context, &driver, sibling.as_ref(), &images);
     samplers::describe(emitter, context, &driver);
-    renderbuffers::describe(emitter, context, sibling.as_ref());
+    renderbuffers::describe(emitter, context, sibling.as_ref(), &images);
+    images.describe(emitter, context, &driver);
+    if context.version.0 < 2 {
+        es1::describe_textures(emitter, context, &driver);
+    }
 }
 
 fn describe_own(emitter: &mut Emitter, context: &Context, surface_size: Option<(i32, i32)>) {

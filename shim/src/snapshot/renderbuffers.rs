@@ -6,6 +6,7 @@ use gapii_state::Context;
 use super::emit::Emitter;
 use super::formats::{Layout, Part, Read};
 use super::gl;
+use super::images::Images;
 use super::pixels::{Image, Of};
 use super::samples::{Multisampled, Whose};
 use super::sibling::Sibling;
@@ -31,7 +32,13 @@ const GL_NEAREST: u32 = 0x2600;
 const FROM: u32 = 0xF000_0000;
 const TO: u32 = 0xF000_0001;
 
-pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibling>) {
+/// All but those that have the pixels of another object: of these the names.
+pub fn describe(
+    emitter: &mut Emitter,
+    context: &Context,
+    sibling: Option<&Sibling>,
+    images: &Images,
+) {
     let names: Vec<u32> = context
         .group
         .lock()
@@ -46,7 +53,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibli
             continue;
         }
         emitter.make(GL_GEN_RENDERBUFFERS, name);
-        if gl::is_renderbuffer(name) != 0 {
+        if gl::is_renderbuffer(name) != 0 && !images.has_renderbuffer(name) {
             let known = Known::ask(name, is_es3);
             known.describe(emitter);
             if known.width <= 0 || known.height <= 0 {

@@ -7,6 +7,7 @@ use gapii_state::{Context, TextureImage};
 use super::emit::Emitter;
 use super::formats::{self, Layout};
 use super::gl;
+use super::images::Images;
 use super::pixels::{Image, Of};
 use super::samples::{self, Multisampled};
 use super::sibling::Sibling;
@@ -44,7 +45,14 @@ struct Known {
     buffer: (u32, i64, i64, u32),
 }
 
-pub fn describe(emitter: &mut Emitter, context: &Context, driver: &Gl, sibling: Option<&Sibling>) {
+/// All but those that have the pixels of another object: of these the names.
+pub fn describe(
+    emitter: &mut Emitter,
+    context: &Context,
+    driver: &Gl,
+    sibling: Option<&Sibling>,
+    images: &Images,
+) {
     let group = context.group.lock();
     let known: Vec<Known> = group
         .textures
@@ -67,7 +75,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context, driver: &Gl, sibling: 
     let mut describing = Describing { emitter, version: context.version, driver, sibling };
     for texture in &known {
         describing.emitter.make(GL_GEN_TEXTURES, texture.name);
-        if texture.target == 0 {
+        if texture.target == 0 || images.has_texture(texture.name) {
             continue;
         }
         let Some(binding) = binding_of(texture.target) else {

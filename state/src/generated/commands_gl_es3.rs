@@ -4097,23 +4097,22 @@ pub mod glRenderbufferStorageMultisample {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
+        let mut group = context.group.lock();
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(it.width, width);
+        }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(it.height, height);
+        }
         #[cfg(feature = "tools")]
         {
-            let mut group = context.group.lock();
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.width, width);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.height, height);
-            }
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
                 set!(it.samples, samples);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.format, internalformat);
-            }
         }
-        let mut group = context.group.lock();
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(it.format, internalformat);
+        }
         {
             let value = Ref::NONE;
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {

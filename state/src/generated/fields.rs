@@ -961,13 +961,10 @@ impl Default for Query {
 /// An object.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Renderbuffer {
-    #[cfg(feature = "tools")]
     pub width: i32,
-    #[cfg(feature = "tools")]
     pub height: i32,
     #[cfg(feature = "tools")]
     pub samples: i32,
-    #[cfg(feature = "tools")]
     pub format: u32,
     /// The EGLImage it is made of, if it is of one.
     pub image: Ref<Image>,
@@ -978,13 +975,10 @@ pub struct Renderbuffer {
 impl Default for Renderbuffer {
     fn default() -> Self {
         Self {
-            #[cfg(feature = "tools")]
             width: 0,
-            #[cfg(feature = "tools")]
             height: 0,
             #[cfg(feature = "tools")]
             samples: 0,
-            #[cfg(feature = "tools")]
             format: 0,
             image: Ref::NONE,
             #[cfg(feature = "tools")]

@@ -25,10 +25,15 @@ pub fn note_source_of_image<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M
         EGL_GL_RENDERBUFFER => {
             let mut group = group.lock();
             let renderbuffer = group.renderbuffers.find(made.buffer);
-            if let Some(renderbuffer) = group.renderbuffers.get_mut(renderbuffer) {
+            group.renderbuffers.get_mut(renderbuffer).map(|renderbuffer| {
                 renderbuffer.image = image;
-            }
-            return;
+                TextureImage {
+                    width: renderbuffer.width,
+                    height: renderbuffer.height,
+                    format: renderbuffer.format,
+                    ..TextureImage::default()
+                }
+            })
         }
         target => pixels_of_texture(&group, image, &made, target),
     };
