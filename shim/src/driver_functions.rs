@@ -45,6 +45,10 @@ driver_functions! {
         bind_buffer = GL_BIND_BUFFER(target: u32, name: u32);
         bind_framebuffer = GL_BIND_FRAMEBUFFER(target: u32, name: u32);
         bind_renderbuffer = GL_BIND_RENDERBUFFER(target: u32, name: u32);
+        blit_framebuffer = GL_BLIT_FRAMEBUFFER(
+            x0: i32, y0: i32, x1: i32, y1: i32, to_x0: i32, to_y0: i32, to_x1: i32, to_y1: i32,
+            mask: u32, filter: u32
+        );
         bind_texture = GL_BIND_TEXTURE(target: u32, name: u32);
         check_framebuffer = GL_CHECK_FRAMEBUFFER_STATUS(target: u32) -> u32;
         framebuffer_texture_2d = GL_FRAMEBUFFER_TEXTURE2D(
@@ -134,6 +138,7 @@ driver_functions! {
         egl_query_surface = EGL_QUERY_SURFACE(
             display: u64, surface: u64, name: i32, out: *mut i32
         ) -> u32;
+        delete_framebuffers = GL_DELETE_FRAMEBUFFERS(count: i32, names: *const u32);
         delete_textures = GL_DELETE_TEXTURES(count: i32, names: *const u32);
         egl_create_context = EGL_CREATE_CONTEXT(
             display: u64, config: u64, share: u64, attributes: *const i32

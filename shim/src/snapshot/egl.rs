@@ -248,10 +248,20 @@ fn list(attributes: impl Iterator<Item = (u32, i32)>) -> Vec<i32> {
     list
 }
 
-/// Width and height of the surface that a thread draws to, if it draws to one.
-pub fn size_of_surface(thread: &Thread) -> Option<(i32, i32)> {
+/// A surface that a thread draws to.
+pub struct Drawn {
+    pub width: i32,
+    pub height: i32,
+    /// Its depth and stencil are lost when it is shown.
+    pub is_window: bool,
+}
+
+/// The surface that a thread draws to, if it draws to one.
+pub fn drawn(thread: &Thread) -> Option<Drawn> {
     let surface = thread.draw_surface;
-    let display = thread.process.lock().surfaces.get(surface).map(|it| it.display)?;
+    let (display, kind) =
+        thread.process.lock().surfaces.get(surface).map(|it| (it.display, it.kind))?;
     let ask = |name| SIZE.number(display, surface.name(), name);
-    Some((ask(EGL_WIDTH)?, ask(EGL_HEIGHT)?))
+    let (width, height) = (ask(EGL_WIDTH)?, ask(EGL_HEIGHT)?);
+    Some(Drawn { width, height, is_window: kind == SurfaceKind::Window })
 }

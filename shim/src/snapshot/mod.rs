@@ -31,6 +31,7 @@ mod samplers;
 mod samples;
 mod sibling;
 mod surface;
+mod surface_depth;
 mod surface_draw;
 mod syncs;
 mod texture_parameters;
@@ -138,14 +139,14 @@ fn wait_for_others(emitter: &mut Emitter, state: &State, epoch: u64) {
 }
 
 fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
-    let size = egl::size_of_surface(state);
+    let surface = egl::drawn(state);
     let Some(context) = state.context.as_deref_mut() else { return };
     if context.group.described.swap(epoch, Relaxed) != epoch {
         describe_group(emitter, &state.process, context);
     }
     if context.described != epoch {
         context.described = epoch;
-        describe_own(emitter, context, size);
+        describe_own(emitter, &state.process, context, surface.as_ref());
     }
 }
 
@@ -179,8 +180,15 @@ fn describe_images(emitter: &mut Emitter, process: &Process, context: &Context) 
     }
 }
 
-fn describe_own(emitter: &mut Emitter, context: &Context, surface_size: Option<(i32, i32)>) {
-    surface::describe(emitter, context, surface_size);
+fn describe_own(
+    emitter: &mut Emitter,
+    process: &Process,
+    context: &Context,
+    surface: Option<&egl::Drawn>,
+) {
+    if let Some(drawn) = surface {
+        surface::describe(emitter, process, context, drawn);
+    }
     if context.version.0 < 2 {
         es1::describe(emitter, context);
         return;

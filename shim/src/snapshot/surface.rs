@@ -1,11 +1,12 @@
 //! What is in the back buffer of the surface that a context draws to: a program may go on drawing
 //! onto it.
 
-use gapii_state::Context;
 use gapii_state::read_back::Aside;
+use gapii_state::{Context, Process};
 
+use super::egl::Drawn;
 use super::emit::Emitter;
-use super::{gl, surface_draw};
+use super::{gl, surface_depth, surface_draw};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -15,6 +16,9 @@ const GL_UNSIGNED_BYTE: u32 = 0x1401;
 const GL_TEXTURE_2D: u32 = 0x0DE1;
 const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
 const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
+const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
+const GL_DRAW_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
+const GL_SAMPLE_BUFFERS: u32 = 0x80A8;
 const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
 const GL_NEAREST: u32 = 0x2600;
 const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
@@ -23,10 +27,11 @@ pub const SPARE_NAME: u32 = 0xF000_0000;
 /// Most that is kept, in bytes.
 const BYTES_MAX: usize = 256 << 20;
 
-pub fn describe(emitter: &mut Emitter, context: &Context, size: Option<(i32, i32)>) {
-    let Some((width, height)) = size.filter(|(width, height)| *width > 0 && *height > 0) else {
+pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, drawn: &Drawn) {
+    let (width, height) = (drawn.width, drawn.height);
+    if width <= 0 || height <= 0 {
         return;
-    };
+    }
     let Some(pixels) = read(width, height) else {
         emitter.leave_out("what was drawn to a surface");
         return;
@@ -35,12 +40,32 @@ pub fn describe(emitter: &mut Emitter, context: &Context, size: Option<(i32, i32
     emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(4_i32).done();
     emitter.make(GL_GEN_TEXTURES, SPARE_NAME);
     emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(SPARE_NAME).done();
+    let has_samples = samples(context) > 0;
     match context.version.0 {
         1 => surface_draw::with_fixed_functions(emitter, &picture),
+        // Nothing is blitted to samples.
         2 => surface_draw::with_a_program(emitter, &picture),
+        _ if has_samples => surface_draw::with_a_program(emitter, &picture),
         _ => blit(emitter, &picture),
     }
     emitter.command(GL_DELETE_TEXTURES).arg(1_i32).numbers(&[SPARE_NAME]).done();
+    if context.version.0 >= 3 && !has_samples {
+        surface_depth::describe(emitter, process, context, (width, height));
+    } else if !drawn.is_window {
+        emitter.leave_out("depth and stencil of a surface");
+    }
+}
+
+/// Samples of the surface.
+fn samples(context: &Context) -> i32 {
+    if context.version.0 < 3 {
+        return 0;
+    }
+    let bound = gl::integer(GL_DRAW_FRAMEBUFFER_BINDING) as u32;
+    gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    let samples = gl::integer(GL_SAMPLE_BUFFERS);
+    gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, bound);
+    samples
 }
 
 /// RGBA rows from the bottom up, a byte for each.

@@ -1,0 +1,163 @@
+//! Depth and stencil of the surface that a context of OpenGL ES 3 draws to: copied to a texture, which
+//! is read, and blitted back in a replay.
+
+use gapii_state::{Context, Process};
+
+use super::emit::Emitter;
+use super::formats::Layout;
+use super::gl;
+use super::pixels::{Image, Of};
+use super::sibling::Sibling;
+use super::surface::SPARE_NAME;
+use crate::generated::ids::*;
+
+const GL_TEXTURE_2D: u32 = 0x0DE1;
+const GL_TEXTURE_BINDING_2D: u32 = 0x8069;
+const GL_SCISSOR_TEST: u32 = 0x0C11;
+const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
+const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
+const GL_DRAW_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
+const GL_READ_FRAMEBUFFER_BINDING: u32 = 0x8CAA;
+const GL_DEPTH: u32 = 0x1801;
+const GL_STENCIL: u32 = 0x1802;
+const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
+const GL_DEPTH_STENCIL_ATTACHMENT: u32 = 0x821A;
+const GL_DEPTH_BUFFER_BIT: u32 = 0x100;
+const GL_STENCIL_BUFFER_BIT: u32 = 0x400;
+const GL_NEAREST: u32 = 0x2600;
+const OBJECT_TYPE: u32 = 0x8CD0;
+const DEPTH_SIZE: u32 = 0x8216;
+const STENCIL_SIZE: u32 = 0x8217;
+const GL_DEPTH_COMPONENT16: u32 = 0x81A5;
+const GL_DEPTH_COMPONENT24: u32 = 0x81A6;
+const GL_DEPTH24_STENCIL8: u32 = 0x88F0;
+
+/// How a surface has depth and stencil, as a texture has it.
+#[derive(Clone, Copy)]
+struct Format {
+    internal: u32,
+    point: u32,
+    mask: u32,
+}
+
+/// The surface has no samples.
+pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, size: (i32, i32)) {
+    let [drawn, read] = [GL_DRAW_FRAMEBUFFER_BINDING, GL_READ_FRAMEBUFFER_BINDING].map(gl::integer);
+    gl::bind_framebuffer(GL_READ_FRAMEBUFFER, 0);
+    let bits =
+        [(GL_DEPTH, DEPTH_SIZE), (GL_STENCIL, STENCIL_SIZE)].map(|(of, name)| bits(of, name));
+    let is_held = match bits {
+        [0, 0] => true,
+        bits => Format::of(bits)
+            .and_then(|format| copy(emitter, process, context, size, format))
+            .is_some(),
+    };
+    gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, drawn as u32);
+    gl::bind_framebuffer(GL_READ_FRAMEBUFFER, read as u32);
+    if !is_held {
+        emitter.leave_out("depth and stencil of a surface");
+    }
+}
+
+/// Of the surface that is bound for reading.
+fn bits(of: u32, name: u32) -> i32 {
+    let ask = |name| {
+        let mut value = 0;
+        // SAFETY: the name has one number.
+        unsafe { gl::get_attachment(GL_READ_FRAMEBUFFER, of, name, &raw mut value) };
+        value
+    };
+    if ask(OBJECT_TYPE) == 0 { 0 } else { ask(name) }
+}
+
+impl Format {
+    /// `None`: no format of textures has as many bits of depth and stencil.
+    fn of(bits: [i32; 2]) -> Option<Self> {
+        let depth =
+            |internal| Self { internal, point: GL_DEPTH_ATTACHMENT, mask: GL_DEPTH_BUFFER_BIT };
+        Some(match bits {
+            [16, 0] => depth(GL_DEPTH_COMPONENT16),
+            [24, 0] => depth(GL_DEPTH_COMPONENT24),
+            [24, 8] => Self {
+                internal: GL_DEPTH24_STENCIL8,
+                point: GL_DEPTH_STENCIL_ATTACHMENT,
+                mask: GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT,
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// `None`: it can't be read.
+fn copy(
+    emitter: &mut Emitter,
+    process: &Process,
+    context: &Context,
+    (width, height): (i32, i32),
+    format: Format,
+) -> Option<()> {
+    let layout = Layout::of(format.internal, 0)?;
+    let taken = Copy::take((width, height), format);
+    let target = GL_TEXTURE_2D;
+    let of = Of::Flat { texture: taken.texture, target, face: target, level: 0 };
+    let sibling = Sibling::begin(process, context)?;
+    sibling.with_pixels(Image { of, width, height }, layout, |pixels| {
+        emitter.make(GL_GEN_TEXTURES, SPARE_NAME);
+        emitter.command(GL_BIND_TEXTURE).arg(target).arg(SPARE_NAME).done();
+        let command = emitter.command(GL_TEX_STORAGE2D).arg(target).arg(1_i32);
+        command.arg(format.internal).arg(width).arg(height).done();
+        let command = emitter.command(GL_TEX_SUB_IMAGE2D).arg(target).arg(0_i32).arg(0_i32);
+        let command = command.arg(0_i32).arg(width).arg(height).arg(layout.format);
+        command.arg(layout.kind).arg(pixels.as_ptr()).range(8, pixels).done();
+        emitter.make(GL_GEN_FRAMEBUFFERS, SPARE_NAME);
+        emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(SPARE_NAME).done();
+        let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER);
+        command.arg(format.point).arg(target).arg(SPARE_NAME).arg(0_i32).done();
+        let corners = [0, 0, width, height, 0, 0, width, height];
+        let command = emitter.command(GL_BLIT_FRAMEBUFFER);
+        let command = corners.into_iter().fold(command, |command, corner| command.arg(corner));
+        command.arg(format.mask).arg(GL_NEAREST).done();
+        for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
+            emitter.command(id).arg(1_i32).numbers(&[SPARE_NAME]).done();
+        }
+    })
+}
+
+/// A texture of the program's context that has what the surface has.
+struct Copy {
+    texture: u32,
+    framebuffer: u32,
+}
+
+impl Copy {
+    /// The surface is bound for reading; what is bound for drawing is the copy's afterwards.
+    fn take((width, height): (i32, i32), format: Format) -> Self {
+        let bound = gl::integer(GL_TEXTURE_BINDING_2D) as u32;
+        let is_cut = gl::is_enabled(GL_SCISSOR_TEST) != 0;
+        let (mut texture, mut framebuffer) = (0, 0);
+        // SAFETY: there is room for one name.
+        unsafe { gl::gen_textures(1, &raw mut texture) };
+        // SAFETY: as above.
+        unsafe { gl::gen_framebuffers(1, &raw mut framebuffer) };
+        gl::bind_texture(GL_TEXTURE_2D, texture);
+        gl::tex_storage_2d(GL_TEXTURE_2D, 1, format.internal, width, height);
+        gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+        gl::framebuffer_texture_2d(GL_DRAW_FRAMEBUFFER, format.point, GL_TEXTURE_2D, texture, 0);
+        gl::disable(GL_SCISSOR_TEST);
+        gl::blit_framebuffer(0, 0, width, height, 0, 0, width, height, format.mask, GL_NEAREST);
+        if is_cut {
+            gl::enable(GL_SCISSOR_TEST);
+        }
+        gl::bind_texture(GL_TEXTURE_2D, bound);
+        Self { texture, framebuffer }
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // SAFETY: one name.
+        unsafe { gl::delete_framebuffers(1, &raw const self.framebuffer) };
+        // SAFETY: as above.
+        unsafe { gl::delete_textures(1, &raw const self.texture) };
+    }
+}
