@@ -3,6 +3,8 @@
 //! Never through the table: nothing of it is recorded. Who calls has a context of OpenGL ES current
 //! that knows the function; one that the driver does not have does nothing and returns 0.
 
+#![allow(clippy::too_many_arguments, reason = "as many as the commands have")]
+
 use core::ffi::c_char;
 use core::mem::transmute;
 

@@ -49,6 +49,7 @@ pub const NOT_PLAYED: &[(&str, &str)] = &[
     ("bad_enums", "eglretrace makes room for counts that the driver refuses"),
     ("bad_nulls", "eglretrace takes swaps that failed for frames"),
     ("egl_image", "eglretrace leaves glEGLImageTargetTexture2DOES out"),
+    ("kept_images", "eglretrace leaves glEGLImageTargetTexture2DOES out"),
     ("fixed_function", "eglretrace leaves glPointSizePointerOES out"),
 ];
 

@@ -33,6 +33,8 @@ const LABEL_BYTES: usize = 1024;
 /// Most debug groups that are pushed again.
 const GROUPS_MAX: i32 = 1024;
 
+/// Whether a name is one of an object by now.
+type IsObject = fn(u32) -> u8;
 type AskLabel = unsafe fn(u32, u32, i32, *mut i32, *mut c_char);
 
 /// How a context names objects.
@@ -101,7 +103,7 @@ pub fn describe_group(emitter: &mut Emitter, context: &Context) {
     let renderbuffers: Vec<_> =
         group.renderbuffers.named().map(|(it, _)| name_of(it.name())).collect();
     drop(group);
-    let kinds: [(u32, &[u32], fn(u32) -> u8); 6] = [
+    let kinds: [(u32, &[u32], IsObject); 6] = [
         (GL_BUFFER, &buffers, gl::is_buffer),
         (GL_SHADER, &shaders, gl::is_shader),
         (GL_PROGRAM, &programs, gl::is_program),
