@@ -37,8 +37,14 @@ pub const LIMITS: u16 = 0xFF07;
 /// frame u64, width u32, height u32, kind u32, pad u32, name [u8; 16]`.
 pub const FRAME: u16 = 0xFF08;
 /// Shim: the thread has made what it found when the capture began, or an object became its own, but
-/// for what the text lists, a line each. `len u32, pad u32, text`.
+/// for what the text lists, a line each, in so many microseconds. `len u32, held_us u32, text`.
 pub const SNAPSHOT: u16 = 0xFF09;
+/// Shim: the capture goes on as if it began here: threads introduce themselves anew, no blob counts as
+/// sent, and all there is is described again. `frame u64`.
+pub const KEYFRAME: u16 = 0xFF0A;
+/// Shim, in captures with keyframes: whom the thread's next [`SETUP`] commands describe, or whom it has
+/// just made. `id u64, kind u32, made u32`.
+pub const SUBJECT: u16 = 0xFF0B;
 
 /// Daemon: first record of a block. `number u64, first_seq u64, start_ns u64`.
 pub const BLOCK: u16 = 0xFF10;
@@ -79,6 +85,18 @@ pub mod frame_kind {
     pub const HASH: u32 = 1;
     /// They are a blob of that name.
     pub const BLOB: u32 = 2;
+}
+
+/// Whom a [`SUBJECT`] names.
+pub mod subject_kind {
+    /// The process' displays, contexts and surfaces.
+    pub const PROCESS: u32 = 1;
+    /// What is current on the thread.
+    pub const THREAD: u32 = 2;
+    /// What contexts share.
+    pub const GROUP: u32 = 3;
+    /// What a context has for itself.
+    pub const CONTEXT: u32 = 4;
 }
 
 /// Why commands were not recorded: 1 to 3 in [`GAP`], the others in a footer only.

@@ -27,6 +27,7 @@ pub mod reader;
 pub mod record;
 pub mod scan;
 pub mod store;
+pub mod story;
 pub mod tracker;
 pub mod value;
 pub mod verify;

@@ -9,6 +9,7 @@
 //!              8  mode u32           16  frames u64       32  stall_ns u64
 //!             12  overflow u32       24  skip_frames u64  40  blob_epoch u32
 //!             52  times_driver u32   48  observe_pixels u32  44  observe_frames u32
+//!             56  keyframe_every u32 60  keyframes_asked u32
 //!             64  drain_sleeping u32                      72  go u32  futex of the shim
 //! ```
 //!
@@ -125,6 +126,8 @@ pub struct ModeSettings {
     pub observe_pixels: bool,
     /// How long the driver takes for each command is measured.
     pub times_driver: bool,
+    /// After so many frames the process describes itself anew; 0 for never.
+    pub keyframe_every: u32,
 }
 
 impl Default for ModeSettings {
@@ -138,6 +141,7 @@ impl Default for ModeSettings {
             observe_frames: 0,
             observe_pixels: false,
             times_driver: false,
+            keyframe_every: 0,
         }
     }
 }
@@ -155,7 +159,8 @@ pub struct ModePage {
     observe_frames: AtomicU32,
     observe_pixels: AtomicU32,
     times_driver: AtomicU32,
-    line_0: [u32; 2],
+    keyframe_every: AtomicU32,
+    keyframes_asked: AtomicU32,
     drain_sleeping: AtomicU32,
     line_1: u32,
     go: AtomicU32,
@@ -187,6 +192,7 @@ impl ModePage {
             observe_frames: self.observe_frames.load(Ordering::Relaxed),
             observe_pixels: self.observe_pixels.load(Ordering::Relaxed) != 0,
             times_driver: self.times_driver.load(Ordering::Relaxed) != 0,
+            keyframe_every: self.keyframe_every.load(Ordering::Relaxed),
         };
         // MODE: pairs with the fence in ModePage::publish.
         fence(Ordering::Acquire);
@@ -209,6 +215,12 @@ impl ModePage {
         // Relaxed: one variable's coherence; whoever records has seen settings that were published
         // after the number was raised.
         self.blob_epoch.load(Ordering::Relaxed)
+    }
+
+    /// How often a keyframe was asked for out of turn. A wish: it is looked at now and then.
+    pub fn keyframes_asked(&self) -> u32 {
+        // Relaxed: a number on its own.
+        self.keyframes_asked.load(Ordering::Relaxed)
     }
 
     /// The word that changes after every change of the settings, for [`Self::wait_go`].
@@ -241,6 +253,7 @@ impl ModePage {
         self.observe_frames.store(settings.observe_frames, Ordering::Relaxed);
         self.observe_pixels.store(u32::from(settings.observe_pixels), Ordering::Relaxed);
         self.times_driver.store(u32::from(settings.times_driver), Ordering::Relaxed);
+        self.keyframe_every.store(settings.keyframe_every, Ordering::Relaxed);
         let generation = changing.wrapping_add(1);
         // MODE: pairs with the acquire in ModePage::generation.
         self.generation.store(generation, Ordering::Release);
@@ -254,6 +267,12 @@ impl ModePage {
     fn raise_blob_epoch(&self) {
         // Relaxed: settings published later order it.
         self.blob_epoch.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[cfg(not(loom))]
+    fn ask_keyframe(&self) {
+        // Relaxed: a number on its own.
+        self.keyframes_asked.fetch_add(1, Ordering::Relaxed);
     }
 
     #[cfg(not(loom))]
@@ -354,6 +373,11 @@ mod maps {
             ModePage::raise_blob_epoch(self);
         }
 
+        /// Asks for a keyframe out of turn.
+        pub fn ask_keyframe(&mut self) {
+            ModePage::ask_keyframe(self);
+        }
+
         /// Says whether the drain sleeps on the doorbell.
         pub fn set_drain_sleeping(&self, sleeps: bool) {
             ModePage::set_drain_sleeping(self, sleeps);
@@ -398,7 +422,8 @@ impl ModePage {
             observe_frames: AtomicU32::new(0),
             observe_pixels: AtomicU32::new(0),
             times_driver: AtomicU32::new(0),
-            line_0: [0; 2],
+            keyframe_every: AtomicU32::new(0),
+            keyframes_asked: AtomicU32::new(0),
             drain_sleeping: AtomicU32::new(0),
             line_1: 0,
             go: AtomicU32::new(0),
@@ -426,6 +451,8 @@ const _: () = {
     assert!(offset_of!(ModePage, observe_frames) == 44);
     assert!(offset_of!(ModePage, observe_pixels) == 48);
     assert!(offset_of!(ModePage, times_driver) == 52);
+    assert!(offset_of!(ModePage, keyframe_every) == 56);
+    assert!(offset_of!(ModePage, keyframes_asked) == 60);
     assert!(offset_of!(ModePage, drain_sleeping) == 64);
     assert!(offset_of!(ModePage, go) == 72);
     assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);

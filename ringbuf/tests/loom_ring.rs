@@ -172,6 +172,7 @@ fn settings_are_of_one_moment() {
             observe_frames: value as u32,
             observe_pixels: false,
             times_driver: false,
+            keyframe_every: 0,
         };
         let turnstile = Arc::new(Turnstile::default());
         let writer = {

@@ -55,10 +55,14 @@ fn settings_reach_the_reader_with_their_generation() {
         observe_frames: 7,
         observe_pixels: true,
         times_driver: true,
+        keyframe_every: 9,
     };
     let generation = writer.set(settings);
     assert!(generation > idle);
     assert_eq!(reader.settings(), Some((generation, settings)));
+    let asked = reader.keyframes_asked();
+    writer.ask_keyframe();
+    assert_eq!(reader.keyframes_asked(), asked + 1);
     assert!(!reader.drain_sleeps());
     writer.set_drain_sleeping(true);
     assert!(reader.drain_sleeps());

@@ -74,7 +74,7 @@ impl Thread {
             return Err(Failure::Unreadable);
         };
         let known = &connection.known;
-        let tag = known.tag(connection.mode.blob_epoch());
+        let tag = known.tag(self.blob_store(connection.mode.blob_epoch()));
         let buffer = scratch.piece.as_mut_ptr().cast::<u8>();
         let piece_bytes = self.piece_bytes.min(size_of_val(&scratch.piece) as u64);
         let mut pieces = Pieces { source, buffer, piece_bytes, is_copied: false };

@@ -8,15 +8,15 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
 use crossbeam_utils::{Backoff, CachePadded};
-use gapii_protocol::atom::{CAPTURE_END, process_end};
+use gapii_protocol::atom::{CAPTURE_END, KEYFRAME, process_end};
 use gapii_ringbuf::{Mode, Overflow};
 
-use crate::call::Call;
 use crate::connection::Connection;
 use crate::process;
 use crate::seats;
 use crate::snapshot;
 use crate::table::{self, Hooks};
+use crate::thread;
 
 /// [`EPOCH`] while nothing is recorded. No thread is ever ready for it.
 pub const NOT_CAPTURING: u64 = u64::MAX;
@@ -25,7 +25,7 @@ const FIRST_EPOCH: u64 = 16;
 /// How often a waiting process looks whether the daemon still lives.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
 
-/// Number of the capture that runs in this process, or [`NOT_CAPTURING`]. Read at every recorded
+/// Number of the capture that runs in this process, and of its keyframe, or [`NOT_CAPTURING`]. Read at every recorded
 /// command, so nothing that changes more often shares its cache line.
 pub static EPOCH: CachePadded<AtomicU64> = CachePadded::new(AtomicU64::new(NOT_CAPTURING));
 
@@ -44,6 +44,10 @@ static CAPTURE: Capture = Capture {
     observe_frames: AtomicU32::new(0),
     observe_pixels: AtomicBool::new(false),
     times_driver: AtomicBool::new(false),
+    first_epoch: AtomicU64::new(0),
+    keyframe_every: AtomicU32::new(0),
+    next_keyframe: AtomicU64::new(0),
+    keyframes_asked: AtomicU32::new(0),
 };
 
 /// The capture that runs or is about to. All plain words: written under `switching`, read anywhere.
@@ -74,6 +78,14 @@ struct Capture {
     observe_pixels: AtomicBool,
     /// How long the driver takes for each command is measured.
     times_driver: AtomicBool,
+    /// The epoch that the capture began with; each keyframe has one more.
+    first_epoch: AtomicU64,
+    /// After so many frames there is a keyframe; 0 for never.
+    keyframe_every: AtomicU32,
+    /// Frames recorded when the next one is due.
+    next_keyframe: AtomicU64,
+    /// Keyframes that the daemon has asked for and that were made.
+    keyframes_asked: AtomicU32,
 }
 
 /// Where in the program a safe point is.
@@ -131,9 +143,19 @@ pub fn epoch() -> u64 {
     EPOCH.load(Relaxed)
 }
 
-/// Whether the capture that runs lacks what the process did before it.
-pub fn began_in_the_middle() -> bool {
-    !CAPTURE.from_the_start.load(Relaxed)
+/// Whether what the process did before this epoch is to be described in it.
+pub fn began_in_the_middle(epoch: u64) -> bool {
+    !CAPTURE.from_the_start.load(Relaxed) || epoch != CAPTURE.first_epoch.load(Relaxed)
+}
+
+/// Whether the capture that runs has keyframes.
+pub fn has_keyframes() -> bool {
+    CAPTURE.keyframe_every.load(Relaxed) != 0
+}
+
+/// Whether an epoch is one of the capture that runs.
+pub fn is_of_this_capture(epoch: u64) -> bool {
+    epoch >= CAPTURE.first_epoch.load(Relaxed)
 }
 
 /// Counts a successful swap; whether it belongs to the capture, and whether it is its last frame.
@@ -232,9 +254,13 @@ fn follow(connection: &Connection, moment: Moment) {
         CAPTURE.observe_frames.store(settings.observe_frames, Relaxed);
         CAPTURE.observe_pixels.store(settings.observe_pixels, Relaxed);
         CAPTURE.times_driver.store(settings.times_driver, Relaxed);
+        CAPTURE.keyframe_every.store(settings.keyframe_every, Relaxed);
+        CAPTURE.keyframes_asked.store(connection.mode.keyframes_asked(), Relaxed);
     }
     if CAPTURE.armed.load(Relaxed) && is_time_to_begin(connection, moment) {
         begin(moment);
+    } else if has_keyframes() && is_running() && is_time_for_keyframe(connection, moment) {
+        begin_anew(connection);
     }
 }
 
@@ -269,11 +295,42 @@ fn begin(moment: Moment) {
     CAPTURE.from_the_start.store(moment == Moment::FirstCommand, Relaxed);
     CAPTURE.armed.store(false, Relaxed);
     CAPTURE.frames.store(0, Relaxed);
+    CAPTURE.next_keyframe.store(u64::from(CAPTURE.keyframe_every.load(Relaxed)), Relaxed);
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
+    CAPTURE.first_epoch.store(epoch, Relaxed);
     announce_exit();
     // BEGIN: pairs with the acquire in thread::attach: this thread has read the mode page.
     EPOCH.store(epoch, Release);
     table::switch(Hooks::Capturing);
+}
+
+/// Whether there is a keyframe at this safe point: where a frame ends, or, for a program that has never
+/// swapped, at any.
+fn is_time_for_keyframe(connection: &Connection, moment: Moment) -> bool {
+    let is_safe = match moment {
+        Moment::FrameEnd => true,
+        Moment::Command => connection.segment.header().frames.load(Relaxed) == 0,
+        Moment::FirstCommand | Moment::LastFrame => false,
+    };
+    is_safe
+        && (CAPTURE.frames.load(Relaxed) >= CAPTURE.next_keyframe.load(Relaxed)
+            || CAPTURE.keyframes_asked.load(Relaxed) != connection.mode.keyframes_asked())
+}
+
+/// Goes on with the capture as if it began here. Nothing is held: each thread describes what it finds
+/// before its next command.
+fn begin_anew(connection: &Connection) {
+    let frame = CAPTURE.frames.load(Relaxed);
+    // What is recorded under the next epoch has to come after the keyframe, so that goes first.
+    if !thread::write_from_outside(KEYFRAME, &frame.to_le_bytes()) {
+        return;
+    }
+    let every = u64::from(CAPTURE.keyframe_every.load(Relaxed));
+    CAPTURE.next_keyframe.store(frame.saturating_add(every), Relaxed);
+    CAPTURE.keyframes_asked.store(connection.mode.keyframes_asked(), Relaxed);
+    let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
+    // BEGIN: pairs with the acquire in thread::attach: this thread has written the keyframe.
+    EPOCH.store(epoch, Release);
 }
 
 fn end(connection: &Connection, reason: u32) {
@@ -292,16 +349,8 @@ fn put_hooks_back(connection: &Connection) {
 fn write_capture_end(reason: u32) {
     let limit = CAPTURE.frame_limit.load(Relaxed);
     let frames = CAPTURE.frames.load(Relaxed).min(if limit == 0 { u64::MAX } else { limit });
-    // SAFETY: in a thread of the program.
-    let Some(call) = (unsafe { Call::begin(CAPTURE_END) }) else { return };
-    // SAFETY: the payload's two words are written below.
-    let Some(call) = (unsafe { call.reserve(0, 16) }) else { return };
-    // SAFETY: the first word.
-    unsafe { call.put(0, u64::from(reason)) };
-    // SAFETY: the second word.
-    unsafe { call.put(8, frames) };
-    // SAFETY: both words are written.
-    let call = unsafe { call.publish() };
-    // SAFETY: nothing follows.
-    unsafe { call.finish() };
+    let mut payload = [0; 16];
+    payload[..8].copy_from_slice(&u64::from(reason).to_le_bytes());
+    payload[8..].copy_from_slice(&frames.to_le_bytes());
+    thread::write_from_outside(CAPTURE_END, &payload);
 }

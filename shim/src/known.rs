@@ -2,8 +2,8 @@
 //! name that a trace has them by.
 //!
 //! A table without locks in memory that a forked child finds empty. An entry counts under the tag
-//! that it was made with; a tag is a capture's number and how often the table was full, and only
-//! rises. So forgetting is a new tag, and old entries are written over.
+//! that it was made with; a tag is the number of the store that blobs go to and how often the table was
+//! full, and only rises. So forgetting is a new tag, and old entries are written over.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{
@@ -20,6 +20,9 @@ const ENTRIES: usize = 1 << 16;
 const ENTRIES_USED_MAX: u64 = ENTRIES as u64 / 2;
 /// Entries that a search looks at.
 const PROBES: usize = 64;
+/// Bits of a tag that say how often the table was full.
+const GENERATION_BITS: u32 = 28;
+const GENERATION_MASK: u64 = (1 << GENERATION_BITS) - 1;
 /// Tag of an entry that is being written. Above every other.
 const WRITING: u64 = u64::MAX;
 
@@ -63,10 +66,10 @@ impl Known {
     }
 
     /// What entries are made and found under now. Taken before a blob's first byte is sent.
-    pub fn tag(&self, blob_epoch: u32) -> u64 {
+    pub fn tag(&self, store: u64) -> u64 {
         // Relaxed: a late look makes an entry that nobody finds.
-        let generation = self.table().generation.load(Relaxed) & 0xFFFF_FFFF;
-        u64::from(blob_epoch) << 32 | generation.wrapping_add(1)
+        let generation = self.table().generation.load(Relaxed) & GENERATION_MASK;
+        store << GENERATION_BITS | generation.wrapping_add(1)
     }
 
     /// The name of the blob whose quick hash is `key`, if it was sent under `tag`.
@@ -221,7 +224,7 @@ mod tests {
     #[test]
     fn names_are_never_mixed_when_threads_write_over_each_other() {
         let known = Known::map().unwrap();
-        let epoch = core::sync::atomic::AtomicU32::new(1);
+        let epoch = AtomicU64::new(1);
         let done = AtomicBool::new(false);
         let (known, epoch, done) = (&Sendable(known), &epoch, &done);
         std::thread::scope(|scope| {

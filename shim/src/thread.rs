@@ -12,6 +12,7 @@ use gapii_protocol::atom::{
 };
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
+use crate::call::Call;
 use crate::capture::{self, EPOCH, NOT_CAPTURING};
 use crate::connection::Connection;
 use crate::errno::ErrnoGuard;
@@ -33,6 +34,8 @@ use crate::tracking;
 const EGL_ONLY: u64 = 1;
 /// How often a waiting thread looks whether the daemon still lives.
 const LOOK_AROUND: Duration = Duration::from_millis(50);
+/// Epochs that fit between two stores of the daemon's.
+const EPOCH_BITS: u32 = 20;
 /// `EGL_OPENGL_ES_API`.
 pub const OPENGL_ES_API: u32 = 0x30A0;
 
@@ -188,6 +191,12 @@ impl Thread {
         }
         // SAFETY: mapped until the thread retires, and this thread's alone.
         unsafe { self.scratch.as_mut() }
+    }
+
+    /// Number of the store that this thread's blobs go to: one for each time that the daemon or this
+    /// process begins anew. Only rises.
+    pub fn blob_store(&self, blob_epoch: u32) -> u64 {
+        (u64::from(blob_epoch) << EPOCH_BITS) + self.epoch
     }
 
     /// The connection that the thread records over.
@@ -358,13 +367,15 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
     thread.set_ready(0);
     if !thread.is_current(connection) {
         let epoch = EPOCH.load(Relaxed);
+        if !capture::is_of_this_capture(thread.epoch) {
+            // What an earlier capture lost is in that one's account.
+            thread.gap = Gap::NONE;
+        }
         thread.epoch = epoch;
         if let Some(seat) = seats::this_seat() {
             seat.know(epoch);
         }
         thread.producer.forget_stamp();
-        // What an earlier capture lost is in that one's account.
-        thread.gap = Gap::NONE;
         thread.set_timed(capture::times_driver());
         introduce(thread);
         introduce_context(thread, words);
@@ -427,6 +438,26 @@ fn introduce_context(thread: &mut Thread, words: &Words) {
     if let Some(context) = state.and_then(|state| state.context.as_deref()) {
         write_meta(thread, LIMITS, &limits::payload(context));
     }
+}
+
+/// Writes a record that is not a command's, of a thread of the program's that is outside the shim. It has
+/// a stamp of its own. False: the thread is not recorded, or there is no room.
+pub fn write_from_outside(id: u16, payload: &[u8]) -> bool {
+    // SAFETY: in a thread of the program; the payload is written below.
+    let Some(mut call) = (unsafe { Call::begin(id) }) else { return false };
+    call.thread().producer.forget_stamp();
+    // SAFETY: the payload is written below.
+    let Some(call) = (unsafe { call.reserve(0, payload.len() as u32) }) else { return false };
+    for (at, word) in payload.chunks_exact(8).enumerate() {
+        let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        // SAFETY: within the payload.
+        unsafe { call.put(at * 8, word) };
+    }
+    // SAFETY: all of the payload is written: it is of whole words.
+    let call = unsafe { call.publish() };
+    // SAFETY: nothing follows.
+    unsafe { call.finish() };
+    true
 }
 
 /// Writes a record that is not a command's; there may be no room for it.

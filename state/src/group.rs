@@ -26,6 +26,11 @@ impl Default for Group {
 }
 
 impl Group {
+    /// A number that no other group has while this one lives.
+    pub fn number(&self) -> u64 {
+        std::ptr::from_ref(self).addr() as u64
+    }
+
     pub fn lock(&self) -> MutexGuard<'_, GroupState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -499,7 +499,11 @@ impl Assembler {
                 let room = MISSING_MAX.saturating_sub(self.missing.len());
                 self.missing.extend(snapshot.sentences().take(room));
             }
-            Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Unknown(_) => {}
+            Meta::Limits(_)
+            | Meta::ObservedFrame(_)
+            | Meta::Keyframe(_)
+            | Meta::Subject(_)
+            | Meta::Unknown(_) => {}
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }
         Ok(())

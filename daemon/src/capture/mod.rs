@@ -224,6 +224,7 @@ impl Plan {
             observe_frames: self.observe_frames.unwrap_or(0),
             observe_pixels: self.frame_pixels,
             times_driver: self.timing,
+            keyframe_every: 0,
         }
     }
 

@@ -13,6 +13,7 @@ use super::command::{Blobs, Command};
 use super::description::Description;
 use super::meta::{InFlight, Meta, ObservedFrame};
 use super::record::{Located, RecordError, locate};
+use super::story::{Begin, Story};
 use super::tracker::{Place, TrackError, Tracker};
 use crate::atom::frame_kind::{BLOB, HASH};
 use crate::atom::{EFFECT, LEAVE, LEAVES, META_FIRST, SETUP};
@@ -69,6 +70,7 @@ pub enum Advance {
 pub struct Assembler {
     limits: Limits,
     tracker: Tracker,
+    story: Story,
     raw: Arc<Vec<u8>>,
     at: usize,
     /// By thread.
@@ -142,6 +144,7 @@ impl Assembler {
         Self {
             limits,
             tracker: Tracker::default(),
+            story: Story::default(),
             raw: Arc::default(),
             at: 0,
             lanes: Vec::new(),
@@ -162,6 +165,11 @@ impl Assembler {
     pub fn expect_in_flight(&mut self, in_flight: Vec<InFlight>) {
         self.ends_in_flight = in_flight;
         self.ends_in_flight.sort_by_key(|ended| ended.thread);
+    }
+
+    /// Where in its capture the first block begins that it is given. To be said before.
+    pub fn begin(&mut self, begin: Begin) {
+        self.story = Story::new(begin);
     }
 
     /// Gives it the next block: `fill` replaces the content of the buffer.
@@ -296,6 +304,10 @@ impl Assembler {
         if self.lanes.len() <= place.thread as usize {
             self.lanes.resize_with(place.thread as usize + 1, Open::default);
         }
+        if self.story.passes_over(place.thread, record.header.flags()) {
+            self.frames.remove(&place.thread);
+            return Ok(None);
+        }
         let held = if record.header.flags() & LEAVE != 0 {
             self.leave(&record, place)
         } else {
@@ -421,6 +433,8 @@ impl Assembler {
         let payload = &self.raw[record.payload_start..record.payload_end];
         let meta = self.tracker.meta(record.header, record.stamp, payload).map_err(tracked)?;
         let Some(thread) = self.tracker.current() else { return Ok(()) };
+        let process = self.tracker.thread_at(thread).map_or(0, |thread| thread.process);
+        self.story.meta(thread, process, &meta);
         match meta {
             Meta::ObservedFrame(frame) if matches!(frame.kind, HASH | BLOB) => {
                 self.frames.insert(thread, Box::new(frame));

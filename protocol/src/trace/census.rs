@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::blobs::{BLOBS_MAX, BlobEntry, BlobName, Collector, MemoryTotals};
 use super::description::Description;
+use super::header::{KeptFrom, TraceHeader};
 use super::index::FrameEnd;
 use super::meta::{Blob, Block, Meta};
 use super::record::{Record, Records};
+use super::story::Story;
 use super::tracker::{TrackError, Tracker};
 use super::verify::{Problem, ProblemKind};
 use crate::atom::{EFFECT, FRAME_END, LEAVE, META_FIRST};
@@ -19,6 +21,8 @@ use crate::atom::{EFFECT, FRAME_END, LEAVE, META_FIRST};
 #[derive(Default)]
 pub struct Census {
     tracker: Tracker,
+    story: Story,
+    from: KeptFrom,
     pub blocks: u64,
     pub raw_bytes: u64,
     /// Records that came from applications.
@@ -61,6 +65,12 @@ pub struct ThreadCount {
 }
 
 impl Census {
+    /// What the header says of where the trace begins. To be said before the first block.
+    pub fn begin(&mut self, header: &TraceHeader) {
+        self.story = Story::new(header.begin());
+        self.from = header.kept.unwrap_or_default();
+    }
+
     /// Counts the block whose records are `raw`.
     pub fn block(&mut self, raw: &[u8], description: &Description) {
         self.tracker.begin_block();
@@ -104,9 +114,10 @@ impl Census {
             self.problem(ProblemKind::Structure, message);
             return Ok(());
         };
+        let is_told = self.is_told();
         let Self { memory, blobs, missing_references, missing_bytes, .. } = self;
         memory.command(function, record.header, record.payload, |name, size| {
-            if blobs.get(&name).is_none_or(|blob| blob.size != size) {
+            if is_told && blobs.get(&name).is_none_or(|blob| blob.size != size) {
                 *missing_references += 1;
                 *missing_bytes = missing_bytes.saturating_add(size);
             }
@@ -119,15 +130,24 @@ impl Census {
         self.contradictions(record);
         let seq = self.tracker.seq();
         let meta = self.tracker.meta(record.header, record.stamp, record.payload)?;
+        if let Some(thread) = self.tracker.current() {
+            let process = self.tracker.thread_at(thread).map_or(0, |thread| thread.process);
+            self.story.meta(thread, process, &meta);
+        }
         match meta {
             Meta::Block(block) => self.block_record(record, block, seq),
-            Meta::Thread(_) | Meta::Context(_) | Meta::Limits(_) | Meta::CaptureEnd(_) => {
+            Meta::Thread(_)
+            | Meta::Context(_)
+            | Meta::Limits(_)
+            | Meta::Keyframe(_)
+            | Meta::Subject(_)
+            | Meta::CaptureEnd(_) => {
                 self.count_current_thread();
             }
             Meta::ObservedFrame(frame) => {
                 self.count_current_thread();
                 self.memory.frame(&frame);
-                if frame.has_pixels() {
+                if frame.has_pixels() && self.is_told() {
                     self.refer(frame.name, frame.size());
                 }
             }
@@ -170,6 +190,14 @@ impl Census {
         }
     }
 
+    /// Whether the current thread's records may not refer to what was before the trace: what is passed
+    /// over may.
+    fn is_told(&self) -> bool {
+        let current = self.tracker.current();
+        !self.story.begins_at_keyframe()
+            || current.is_some_and(|thread| self.story.is_introduced(thread))
+    }
+
     /// A reference must come behind its blob.
     fn refer(&mut self, name: BlobName, size: u64) {
         if self.blobs.get(&name).is_none_or(|blob| blob.size != size) {
@@ -201,10 +229,11 @@ impl Census {
             let message = format!("a block begins at byte {} of another", record.start);
             self.problem(ProblemKind::Structure, message);
         }
-        if block.number != self.blocks {
+        if block.number != self.blocks.saturating_add(self.from.block) {
             let message = format!("block {} calls itself {}", self.blocks, block.number);
             self.problem(ProblemKind::Sequence, message);
         }
+        let seq = if self.blocks == 0 { self.from.seq } else { seq };
         if block.first_seq != seq {
             let message = format!("block begins at seq {}, {seq} is next", block.first_seq);
             self.problem(ProblemKind::Sequence, message);

@@ -16,11 +16,13 @@
 use std::ops::RangeInclusive;
 
 /// Format versions this code reads.
-pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=3;
+pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=4;
 /// Format version of traces without times, whose readers need know no other.
 pub const UNTIMED_VERSION: u32 = 2;
 /// Format version of traces in which records may have the driver's time.
 pub const TIMED_VERSION: u32 = 3;
+/// Format version of traces that were kept: they may begin at a keyframe, and have more of them.
+pub const KEPT_VERSION: u32 = 4;
 /// First word of a zstd data frame.
 pub const DATA_MAGIC: u32 = 0xFD2F_B528;
 /// First words of skippable frames, ours and others'.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::block::{BlockDecoder, DecodeError, EncodeError, encode_block};
 use super::description::Description;
 use super::frame::{FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, encode_frame};
+use super::story::Begin;
 
 /// Longest header frame a reader takes, in bytes.
 pub const HEADER_FRAME_BYTES_MAX: usize = 16 << 20;
@@ -35,7 +36,22 @@ pub struct TraceHeader {
     /// The same moment on `CLOCK_MONOTONIC`, in nanoseconds.
     #[serde(default)]
     pub started_ns: u64,
+    /// Of a trace that was kept: where in its capture it begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptFrom>,
     pub description: Cow<'static, Description>,
+}
+
+/// Where in its capture a trace begins that was kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptFrom {
+    /// Number of the first block.
+    pub block: u64,
+    /// Commands that took effect before it.
+    pub seq: u64,
+    /// The first block begins with a keyframe, and not with the capture.
+    pub is_keyframe: bool,
 }
 
 /// Why a header is refused.
@@ -60,7 +76,16 @@ impl TraceHeader {
             session: session.iter().map(|byte| format!("{byte:02x}")).collect(),
             started_unix_ns,
             started_ns,
+            kept: None,
             description: Cow::Borrowed(Description::built_in()),
+        }
+    }
+
+    /// Where in its capture the trace begins, for who reads it from its first block.
+    pub fn begin(&self) -> Begin {
+        match self.kept {
+            Some(KeptFrom { is_keyframe: true, .. }) => Begin::Keyframe,
+            _ => Begin::Capture,
         }
     }
 

@@ -126,6 +126,7 @@ impl Info {
 
     fn by_counting<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Self> {
         let mut census = Census::default();
+        census.begin(reader.header());
         let mut raw = Vec::new();
         let mut damage = None;
         for index in 0..reader.blocks().len() {

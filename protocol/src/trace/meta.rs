@@ -144,6 +144,24 @@ pub struct Snapshot<'a> {
     pub missing: &'a [u8],
 }
 
+/// The capture goes on as if it began here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Keyframe {
+    /// Frames of the process that the application had counted before.
+    pub frame: u64,
+}
+
+/// Whom the thread's next [`SETUP`](atom::SETUP) commands describe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Subject {
+    /// A number of the application's, by kind.
+    pub id: u64,
+    /// One of [`atom::subject_kind`].
+    pub kind: u32,
+    /// It was made just now by a command, and nothing is described.
+    pub is_made: bool,
+}
+
 impl Snapshot<'_> {
     /// What is left out, a sentence each.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
@@ -218,6 +236,8 @@ pub enum Meta<'a> {
     Limits(Limits<'a>),
     ObservedFrame(ObservedFrame),
     Snapshot(Snapshot<'a>),
+    Keyframe(Keyframe),
+    Subject(Subject),
     /// Of a later version; to be passed over.
     Unknown(u16),
 }
@@ -363,6 +383,8 @@ impl<'a> Meta<'a> {
             atom::LIMITS => fields(16)?.limits()?,
             atom::FRAME => fields(48)?.observed_frame(),
             atom::SNAPSHOT => fields(8)?.snapshot()?,
+            atom::KEYFRAME => Self::Keyframe(Keyframe { frame: fields(8)?.u64_at(0) }),
+            atom::SUBJECT => fields(16)?.subject(),
             unknown => Self::Unknown(unknown),
         })
     }
@@ -452,7 +474,12 @@ impl<'a> Fields<'a> {
         let end = 8 + self.u32_at(0) as usize;
         let short = MetaError::Short { id: atom::SNAPSHOT, len: self.0.len(), needed: end as u64 };
         let missing = self.0.get(8..end).ok_or(short)?;
-        Ok(Meta::Snapshot(Snapshot { held_us: self.u32_at(4), missing }))
+        Ok(Meta::Snapshot(Snapshot { missing, held_us: self.u32_at(4) }))
+    }
+
+    fn subject(self) -> Meta<'a> {
+        let (id, kind) = (self.u64_at(0), self.u32_at(8));
+        Meta::Subject(Subject { id, kind, is_made: self.u32_at(12) != 0 })
     }
 
     fn limits(self) -> Result<Meta<'a>, MetaError> {

@@ -23,6 +23,7 @@ use super::meta::{End, Meta};
 use super::record::Records;
 use super::scan::{Found, FoundFrame, Scanner, Step};
 use super::store::{BlobError, Store};
+use super::story::Begin;
 use crate::atom;
 
 /// A trace file, opened.
@@ -228,6 +229,7 @@ impl<R: Read + Seek> TraceReader<R> {
     /// All commands, holding no more than `limits` say.
     pub fn commands_limited(&mut self, limits: Limits) -> io::Result<Commands<'_, R>> {
         let mut assembler = Assembler::new(limits);
+        assembler.begin(self.header.begin());
         assembler.expect_in_flight(self.end()?.map_or_else(Vec::new, |end| end.in_flight));
         Ok(Commands {
             reader: self,
@@ -253,6 +255,9 @@ impl<R: Read + Seek> TraceReader<R> {
             .map(|(index, footer)| blocks_of_frames(index, footer.processes.len(), &frames));
         let mut commands = self.commands()?;
         if let Some(blocks) = blocks {
+            if blocks.start > 0 {
+                commands.assembler.begin(Begin::Middle);
+            }
             commands.next_block = blocks.start;
             commands.enough_at = blocks.end;
         }
@@ -629,8 +634,11 @@ fn blocks_of_frames(
     frames: &RangeInclusive<u64>,
 ) -> Range<usize> {
     let ends = |frame: u64| index.frame_ends.iter().filter(move |end| end.frame == frame);
+    let first = index.frame_ends.iter().map(|end| end.frame).min().unwrap_or(0);
     let start = match frames.start().checked_sub(1) {
         None => 0,
+        // What was kept need not begin with frame 0.
+        Some(before) if before < first => 0,
         Some(before) => {
             ends(before).map(|end| end.block as usize).min().unwrap_or(index.blocks.len())
         }

@@ -224,6 +224,8 @@ impl Tracker {
             Meta::Blob(_)
             | Meta::ObservedFrame(_)
             | Meta::Snapshot(_)
+            | Meta::Keyframe(_)
+            | Meta::Subject(_)
             | Meta::Gap(_)
             | Meta::CaptureEnd(_) => {
                 let thread = self.current_mut(id)?;

@@ -94,7 +94,9 @@ pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verific
     let mut verifier = Verifier::default();
     verifier.tail(reader.tail());
     let mut census = Census::default();
+    census.begin(reader.header());
     let mut assembler = Assembler::new(Limits::default());
+    assembler.begin(reader.header().begin());
     let mut raw = Vec::new();
     for index in 0..reader.blocks().len() {
         match reader.read_block(index, &mut raw) {
@@ -244,7 +246,7 @@ impl Verifier {
         let raw_bytes: u64 = index.blocks.iter().map(|block| u64::from(block.raw_len)).sum();
         self.expect(ProblemKind::Index, "bytes by the index", raw_bytes, census.raw_bytes);
         self.blobs(reader, census);
-        let mut seq = 0;
+        let mut seq = reader.header().kept.map_or(0, |kept| kept.seq);
         for (number, block) in index.blocks.iter().enumerate() {
             if block.first_seq != seq {
                 let message =

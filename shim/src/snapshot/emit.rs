@@ -6,9 +6,10 @@
 use core::ffi::CStr;
 use std::time::Instant;
 
-use gapii_protocol::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT};
+use gapii_protocol::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT};
 
 use crate::call::Call;
+use crate::capture;
 use crate::observe::{self, Observation};
 use crate::scalar::Scalar;
 use crate::thread::{Thread, write_meta};
@@ -61,6 +62,13 @@ impl Emitter {
         self.thread
     }
 
+    /// What follows describes somebody, who in a capture with keyframes may have been described before.
+    pub fn subject(&mut self, kind: u32, id: u64) {
+        if capture::has_keyframes() {
+            write_meta(self.thread, SUBJECT, &subject(kind, id, false));
+        }
+    }
+
     /// Notes something that can't be described, in a sentence.
     pub fn leave_out(&mut self, what: &str) {
         let is_said = self.missing.lines().next_back() == Some(what);
@@ -80,6 +88,15 @@ impl Emitter {
         let (fixed, reads) = ([0; FIXED_WORDS], [None, None]);
         Command { thread: self.thread, id, fixed, fixed_bytes: 0, reads }
     }
+}
+
+/// Payload of a record that names who is described, or who was made.
+pub fn subject(kind: u32, id: u64, is_made: bool) -> [u8; 16] {
+    let mut payload = [0; 16];
+    payload[..8].copy_from_slice(&id.to_le_bytes());
+    payload[8..12].copy_from_slice(&kind.to_le_bytes());
+    payload[12..].copy_from_slice(&u32::from(is_made).to_le_bytes());
+    payload
 }
 
 impl Command<'_> {

@@ -5,6 +5,9 @@
 //! surfaces, once; what its share group has, once; and what its context has for itself, once. So a
 //! context that is current nowhere when the capture begins is described when it becomes current.
 //!
+//! A capture with keyframes begins anew at each of them, and says whom it describes: who reads it from an
+//! earlier one passes over what he has heard.
+//!
 //! What the shim does not keep, the driver is asked; all that is set meanwhile is put back. The driver
 //! is asked only what the context's version has, so that no error comes of it and a pending one stays
 //! pending.
@@ -44,12 +47,13 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::Backoff;
+use gapii_protocol::atom::{SUBJECT, subject_kind};
 use gapii_state::{Context, Process, Thread as State};
 
 use crate::capture;
 use crate::driver_calls::Gl;
 use crate::seats;
-use crate::thread::Thread;
+use crate::thread::{self, Thread};
 use crate::tracking;
 use emit::Emitter;
 use images::Images;
@@ -61,6 +65,9 @@ static PROCESS_IN: AtomicU64 = AtomicU64::new(0);
 /// Set while a thread describes something that threads share. Others wait, so that what they do comes
 /// after it. No mutex: a forked child must be able to begin anew.
 static DESCRIBING: AtomicBool = AtomicBool::new(false);
+/// What of a process is described before anything is current, and what after: two subjects.
+const OBJECTS: u64 = 0;
+const FENCES: u64 = 1;
 /// What a thread leaves out that has waited in vain.
 const TOO_LONG: &str = "what a thread had: another one took too long to say what they share";
 /// How often a thread looks that waits for longer.
@@ -69,7 +76,8 @@ const LOOK_AGAIN: Duration = Duration::from_micros(100);
 /// Writes what the thread's first command of the capture finds, unless it is in the stream already.
 /// The thread is inside the shim.
 pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread {
-    if !capture::began_in_the_middle() {
+    if !capture::began_in_the_middle(epoch) {
+        note_seen(thread);
         return thread;
     }
     // SAFETY: the thread is inside the shim, and nothing else looks at its state now.
@@ -80,11 +88,14 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
             wait_for_others(&mut emitter, state, epoch);
             let is_first = PROCESS_IN.load(Acquire) != epoch;
             if is_first {
+                emitter.subject(subject_kind::PROCESS, OBJECTS);
                 egl::describe(&mut emitter, &state.process);
                 PROCESS_IN.store(epoch, Release);
             }
+            emitter.subject(subject_kind::THREAD, 0);
             egl::describe_thread(&mut emitter, state);
             if is_first {
+                emitter.subject(subject_kind::PROCESS, FENCES);
                 let is_current = state.context.is_some();
                 syncs::describe_egl(&mut emitter, &state.process, is_current);
             }
@@ -97,7 +108,7 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
 
 /// The same for a context that has become current since.
 pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread {
-    if !capture::began_in_the_middle() {
+    if !capture::began_in_the_middle(epoch) {
         return thread;
     }
     // SAFETY: as above.
@@ -120,8 +131,27 @@ pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut
 pub fn note_made(context: u64) {
     let epoch = capture::epoch();
     // SAFETY: in a hooked command of this thread.
-    if let Some(state) = unsafe { tracking::state() } {
-        state.process.contexts().note_described(context, epoch);
+    let Some(state) = (unsafe { tracking::state() }) else { return };
+    let new_group = state.process.contexts().note_described(context, epoch);
+    if capture::has_keyframes() {
+        let made = |kind, id| {
+            thread::write_from_outside(SUBJECT, &emit::subject(kind, id, true));
+        };
+        new_group.into_iter().for_each(|group| made(subject_kind::GROUP, group));
+        made(subject_kind::CONTEXT, context);
+    }
+}
+
+/// The capture sees all that the thread and the process do.
+fn note_seen(thread: &mut Thread) {
+    if capture::has_keyframes() {
+        for (kind, id) in [
+            (subject_kind::PROCESS, OBJECTS),
+            (subject_kind::PROCESS, FENCES),
+            (subject_kind::THREAD, 0),
+        ] {
+            thread::write_meta(thread, SUBJECT, &emit::subject(kind, id, true));
+        }
     }
 }
 
@@ -142,10 +172,12 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
     let surface = egl::drawn(state);
     let Some(context) = state.context.as_deref_mut() else { return };
     if context.group.described.swap(epoch, Relaxed) != epoch {
+        emitter.subject(subject_kind::GROUP, context.group.number());
         describe_group(emitter, &state.process, context);
     }
     if context.described != epoch {
         context.described = epoch;
+        emitter.subject(subject_kind::CONTEXT, context.handle);
         describe_own(emitter, &state.process, context, surface.as_ref());
     }
 }

@@ -94,16 +94,19 @@ impl Contexts {
         self.entries.iter().map(|(handle, entry)| (*handle, number(&entry.group))).collect()
     }
 
-    /// Says that the stream of a capture has all there is of a context, which is new.
-    pub fn note_described(&mut self, handle: u64, epoch: u64) {
-        let Some(entry) = self.entries.get_mut(&handle) else { return };
+    /// Says that the stream of a capture has all there is of a context, which is new. Returns the number of
+    /// its group, if that is new too.
+    pub fn note_described(&mut self, handle: u64, epoch: u64) -> Option<u64> {
+        let entry = self.entries.get_mut(&handle)?;
         if let Some(context) = &mut entry.idle {
             context.described = epoch;
         }
         // The context alone has it, and the map.
-        if Arc::strong_count(&entry.group) <= 2 {
+        let is_new = Arc::strong_count(&entry.group) <= 2;
+        is_new.then(|| {
             entry.group.described.store(epoch, Relaxed);
-        }
+            entry.group.number()
+        })
     }
 
     /// The states of contexts that are current nowhere.
