@@ -8,7 +8,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use gapii_protocol::control::{self, StartRequest, Target};
+use gapii_protocol::control::{self, KeepRequest, StartRequest, Target};
+
+/// Least that is kept, in bytes.
+const KEEP_BYTES_MIN: u64 = 1 << 20;
 
 /// Where the daemon listens for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,8 +107,39 @@ impl Limits {
             observe_frames: self.observe_frames.map(NonZeroU32::get),
             frame_pixels: self.frame_pixels,
             timing: self.timing,
+            keep: None,
             command: Vec::new(),
         }
+    }
+}
+
+/// What is kept in memory rather than written.
+#[derive(Args, Clone, Debug)]
+pub struct Keep {
+    /// Write nothing yet: keep at least the last N frames in the daemon's memory, for `gapii-ctl save`
+    ///
+    /// Also after the program has ended, or was killed. Once it has ended they are saved by itself into the
+    /// file of -o; with a daemon of this run's own, since nobody could ask it later, without -o too.
+    #[arg(long, value_name = "N", value_parser = whole_frames,
+          conflicts_with_all = ["frames", "skip_frames", "seconds"])]
+    pub keep_frames: Option<NonZeroU64>,
+
+    /// Keep no more than so many bytes of each process, compressed, with K, M or G
+    #[arg(long, value_name = "SIZE", requires = "keep_frames", default_value = "256M",
+          value_parser = size)]
+    pub keep_bytes: u64,
+
+    /// Describe all there is every M frames: what is saved begins there. The program is held meanwhile
+    #[arg(long, value_name = "M", requires = "keep_frames", default_value = "100",
+          value_parser = every_nth)]
+    pub keyframe_every: NonZeroU32,
+}
+
+impl Keep {
+    pub fn request(&self) -> Option<KeepRequest> {
+        let frames = self.keep_frames?.get();
+        let keyframe_every = self.keyframe_every.get();
+        Some(KeepRequest { frames, bytes: self.keep_bytes, keyframe_every })
     }
 }
 
@@ -143,6 +177,23 @@ fn whole_frames(text: &str) -> Result<NonZeroU64, String> {
         "a capture of 0 frames records nothing; leave --frames out to record until the program ends"
             .into()
     })
+}
+
+/// Bytes, at least enough for a block or two.
+fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = match text.char_indices().last() {
+        Some((at, 'K' | 'k')) => (&text[..at], 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let number: u64 =
+        number.parse().map_err(|_| "a size is a number, with K, M or G behind it".to_owned())?;
+    match number.checked_mul(1 << unit) {
+        Some(bytes) if bytes >= KEEP_BYTES_MIN => Ok(bytes),
+        Some(_) => Err(format!("less than {} MiB keep hardly a frame", KEEP_BYTES_MIN >> 20)),
+        None => Err("that is more than any machine has".to_owned()),
+    }
 }
 
 fn every_nth(text: &str) -> Result<NonZeroU32, String> {
@@ -202,6 +253,18 @@ mod tests {
             assert!(seconds(text).is_err(), "{text}");
         }
         assert_eq!(seconds("0.5"), Ok(0.5));
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        let check = |text: &str, expected| assert_eq!(size(text).ok(), expected, "{text}");
+        check("1048576", Some(1 << 20));
+        check("2M", Some(2 << 20));
+        check("3g", Some(3 << 30));
+        check("2048K", Some(2 << 20));
+        for text in ["", "M", "1K", "-2M", "2.5M", "2T", "99999999999G"] {
+            check(text, None);
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, diff, doctor, dump, export, info, man, montage, replay, run, start,
-    state, stats, status, stop, verify,
+    apps, blob, completions, diff, doctor, dump, export, info, man, montage, replay, run, save,
+    start, state, stats, status, stop, verify,
 };
 use crate::failure::Failure;
 
@@ -30,6 +30,8 @@ enum Command {
     Run(run::Run),
     /// Attach to a running application and capture it from its next frame
     Start(start::Start),
+    /// Write the last frames of a program that was started with `run --keep-frames`
+    Save(save::Save),
     /// End captures
     Stop(stop::Stop),
     /// Show how the daemon is
@@ -74,6 +76,7 @@ impl Cli {
         match &self.command {
             Command::Run(args) => run::run(args, connect),
             Command::Start(args) => start::run(args, connect),
+            Command::Save(args) => save::run(args, connect),
             Command::Stop(args) => stop::run(args, connect),
             Command::Status(args) => status::run(args, connect),
             Command::Apps(args) => apps::run(args, connect),
@@ -131,6 +134,14 @@ mod tests {
             "gapii-ctl run --observe-frames 0 -- prog",
             "gapii-ctl run --frame-pixels -- prog",
             "gapii-ctl run --idle -o x -- prog",
+            "gapii-ctl run --keep-frames 0 -- prog",
+            "gapii-ctl run --keep-frames 3 --frames 3 -- prog",
+            "gapii-ctl run --keep-frames 3 --keep-bytes 1 -- prog",
+            "gapii-ctl run --keep-frames 3 --keyframe-every 0 -- prog",
+            "gapii-ctl run --keep-bytes 2M -- prog",
+            "gapii-ctl run --idle --keep-frames 3 -- prog",
+            "gapii-ctl run --quit --keep-frames 3 -- prog",
+            "gapii-ctl save --last 0",
             "gapii-ctl start --frames 0",
             "gapii-ctl dump",
             "gapii-ctl dump x --frames 3",

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gapii_protocol::control::{
-    self, ClientHello, ControlError, Event, FrameBuffer, Request, ServerHello, StartRequest, code,
+    self, ClientHello, ControlError, Event, FrameBuffer, KEEPING_VERSION, Request, SaveRequest,
+    ServerHello, StartRequest, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -20,6 +21,8 @@ use crate::failure::Failure;
 
 /// How long an answer may take. The daemon answers from memory.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
+/// How long it may take to write what is kept, to a slow disk too.
+const SAVE_DEADLINE: Duration = Duration::from_secs(600);
 
 pub struct Connection {
     stream: UnixStream,
@@ -81,6 +84,38 @@ impl Connection {
         match self.answer()? {
             Event::Started(started) => Ok(started),
             other => Err(self.out_of_turn(&other)),
+        }
+    }
+
+    /// Has what is kept of an application written into `output`, however long that takes.
+    pub fn save(
+        &mut self,
+        request: SaveRequest,
+        output: BorrowedFd<'_>,
+    ) -> Result<control::Saved, Failure> {
+        self.must_keep()?;
+        self.stream.set_read_timeout(Some(SAVE_DEADLINE)).map_err(|error| self.broken(&error))?;
+        let frame = self.frame(&Request::Save(request))?;
+        let sent = self.send_with(&frame, output).map_err(|error| self.broken(&error))?;
+        self.stream.write_all(&frame[sent..]).map_err(|error| self.broken(&error))?;
+        loop {
+            match self.answer()? {
+                Event::Saved(saved) => return Ok(saved),
+                // It was on its way.
+                Event::Held(_) => {}
+                other => return Err(self.out_of_turn(&other)),
+            }
+        }
+    }
+
+    /// Refuses a daemon that does not know how to keep anything.
+    pub fn must_keep(&self) -> Result<(), Failure> {
+        match self.server.version {
+            KEEPING_VERSION.. => Ok(()),
+            _ => Err(Failure::unreachable(format!(
+                "the daemon at {} is older and keeps nothing; end it, and start the gapiid of this version",
+                self.path.display()
+            ))),
         }
     }
 

@@ -13,6 +13,7 @@ mod file_at;
 mod finished_file;
 mod frame_differences;
 mod installation;
+mod keeping;
 mod launch;
 mod local_time;
 mod output_file;

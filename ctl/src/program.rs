@@ -92,6 +92,10 @@ impl Program {
         Ok(Program { child, exit })
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal, unless the program has ended.
     pub fn signal(&self, signal: Signal) {
         // A program that has just ended needs no signal any more.

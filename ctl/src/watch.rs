@@ -12,6 +12,7 @@ use rustix::process::Signal;
 
 use crate::capture::{Capture, Outcome};
 use crate::failure::Failure;
+use crate::keeping::Keeping;
 use crate::program::{self, Program};
 use crate::signals::{self, Signals};
 use crate::summary_line;
@@ -25,6 +26,8 @@ pub struct Watch<'a> {
     program: Program,
     /// None once it has ended.
     capture: Option<Capture>,
+    /// Not ended by anything here.
+    keeping: Option<Keeping>,
     signals: &'a Signals,
     quit: bool,
     quitting: Quitting,
@@ -49,20 +52,47 @@ impl<'a> Watch<'a> {
         signals: &'a Signals,
         quit: bool,
     ) -> Watch<'a> {
-        Watch { program, capture, signals, quit, quitting: Quitting::No, pass_on: Vec::new() }
+        let keeping = None;
+        Watch {
+            program,
+            capture,
+            keeping,
+            signals,
+            quit,
+            quitting: Quitting::No,
+            pass_on: Vec::new(),
+        }
+    }
+
+    /// A program whose last frames are kept, and no capture.
+    pub fn keeping(program: Program, keeping: Keeping, signals: &'a Signals) -> Watch<'a> {
+        Watch { keeping: Some(keeping), ..Watch::new(program, None, signals, false) }
     }
 
     /// The exit status: the program's, or 0 where `quit` ended it.
     pub fn until_the_end(mut self) -> Result<u8, Failure> {
+        let status = self.follow()?;
+        Ok(if self.quitting == Quitting::No { program::status_code(status) } else { 0 })
+    }
+
+    /// How the program ended, and who kept its last frames, unless the daemon is gone.
+    pub fn until_the_program_ends(mut self) -> Result<(ExitStatus, Option<Keeping>), Failure> {
+        Ok((self.follow()?, self.keeping))
+    }
+
+    fn follow(&mut self) -> Result<ExitStatus, Failure> {
         let mut exited: Option<ExitStatus> = None;
         loop {
             // What the daemon said along with its answer is not announced by the socket any more.
             self.advance_capture(exited.is_some());
             self.advance_quitting();
-            if exited.is_some() && self.capture.is_none() {
-                break;
+            if let (Some(status), None) = (exited, &self.capture) {
+                return Ok(status);
             }
             self.wait(exited.is_some())?;
+            if self.keeping.as_mut().is_some_and(|keeping| !keeping.advance()) {
+                self.keeping = None;
+            }
             while let Some(request) = self.signals.next() {
                 self.asked_to_stop(request);
             }
@@ -73,8 +103,6 @@ impl<'a> Watch<'a> {
                 }
             }
         }
-        let status = exited.map_or(u8::MAX, program::status_code);
-        Ok(if self.quitting == Quitting::No { status } else { 0 })
     }
 
     /// Waits until something happens.
@@ -85,6 +113,9 @@ impl<'a> Watch<'a> {
         }
         if let Some(capture) = &self.capture {
             watched.push(PollFd::new(capture, PollFlags::IN));
+        }
+        if let Some(keeping) = &self.keeping {
+            watched.push(PollFd::new(keeping, PollFlags::IN));
         }
         let quitting = match self.quitting {
             Quitting::Asked(deadline) => Some(deadline),

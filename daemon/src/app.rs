@@ -60,7 +60,10 @@ pub async fn serve(session: Arc<Session>, mut socket: UnixStream) {
     }
 }
 
-async fn welcome(session: &Session, socket: &mut UnixStream) -> Result<Arc<Process>, HelloError> {
+async fn welcome(
+    session: &Arc<Session>,
+    socket: &mut UnixStream,
+) -> Result<Arc<Process>, HelloError> {
     let peer = Peer::of(socket)?;
     let hello = receive_hello(socket).await?;
     let theirs = (hello.version_min, hello.version_max);

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use gapii_protocol::control::{
     self, CTL_VERSION_MAX, CTL_VERSION_MIN, ClientHello, ControlError, Ended, Event, FrameBuffer,
-    FrameError, Request, ServerHello, StartRequest, Started, Stopped, code, common_version,
+    FrameError, Held, Request, SaveRequest, ServerHello, StartRequest, Started, Stopped, code,
+    common_version,
 };
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
@@ -50,11 +51,18 @@ struct Client {
     captures: BTreeMap<u64, Arc<Capture>>,
     ended_in: mpsc::UnboundedReceiver<Ended>,
     ended: mpsc::UnboundedSender<Ended>,
+    held_in: mpsc::UnboundedReceiver<Held>,
+    held: mpsc::UnboundedSender<Held>,
+    /// Answers that take a while.
+    answers_in: mpsc::UnboundedReceiver<Event>,
+    answers: mpsc::UnboundedSender<Event>,
 }
 
 /// Serves a client until it is gone, or until the daemon ends and its captures are complete.
 pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Receiver<bool>) {
     let (ended, ended_in) = mpsc::unbounded_channel();
+    let (held, held_in) = mpsc::unbounded_channel();
+    let (answers, answers_in) = mpsc::unbounded_channel();
     let mut client = Client {
         session,
         socket,
@@ -64,6 +72,10 @@ pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Rec
         captures: BTreeMap::new(),
         ended_in,
         ended,
+        held_in,
+        held,
+        answers_in,
+        answers,
     };
     if let Err(hangup) = client.run(ending).await {
         client.hang_up(&hangup).await;
@@ -94,6 +106,8 @@ impl Client {
                     self.captures.remove(&ended.capture);
                     self.send(&Event::Ended(ended)).await?;
                 }
+                Some(held) = self.held_in.recv() => self.send(&Event::Held(held)).await?,
+                Some(answer) = self.answers_in.recv() => self.send(&answer).await?,
                 _ = tick.tick(), if !self.captures.is_empty() => self.send_progress().await?,
                 () = told(&mut ending) => return self.see_captures_end().await,
             }
@@ -136,12 +150,23 @@ impl Client {
             }
             Request::Apps => Ok(Event::Apps(self.session.apps())),
             Request::Status => Ok(Event::Status(self.session.status())),
+            Request::Start(request) if request.keep.is_some() => self
+                .session
+                .start_keeping(request, self.held.clone())
+                .map(|apps| Event::Started(Started { capture: 0, apps })),
             Request::Start(request) => self.start(request),
+            Request::Save(request) => match self.save(request) {
+                Ok(()) => return Ok(None),
+                Err(error) => Err(error),
+            },
             Request::Stop(request) => self
                 .session
                 .stop(&request.target)
                 .map(|captures| Event::Stopped(Stopped { captures })),
             Request::Exited(exited) => {
+                if let Some(pid) = exited.pid {
+                    self.session.exited(pid, exited.signal);
+                }
                 if let Some(capture) = self.captures.get(&exited.capture) {
                     // One that takes no orders has ended for another reason.
                     let _ = capture.order(Order::Exited { signal: exited.signal });
@@ -186,6 +211,20 @@ impl Client {
         let id = capture.plan.id;
         self.captures.insert(id, capture);
         Ok(Event::Started(Started { capture: id, apps }))
+    }
+
+    /// Begins to save; the answer comes when that is done.
+    fn save(&mut self, request: SaveRequest) -> Result<(), ControlError> {
+        let output = std::mem::take(&mut self.fds).into_iter().next().ok_or_else(|| {
+            ControlError::new(code::NO_OUTPUT, "a save needs a descriptor to write to")
+        })?;
+        let (session, answers) = (Arc::clone(&self.session), self.answers.clone());
+        tokio::task::spawn_blocking(move || {
+            let answer = session.save(&request, output).map_or_else(Event::Error, Event::Saved);
+            // A client that is gone does not care.
+            let _ = answers.send(answer);
+        });
+        Ok(())
     }
 
     async fn send_progress(&self) -> Result<(), Hangup> {

@@ -7,6 +7,7 @@ mod capture;
 mod client;
 mod clock;
 mod config;
+mod keep;
 mod listen;
 mod peer;
 mod process;

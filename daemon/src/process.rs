@@ -9,6 +9,7 @@ use std::{fs, io, sync::Arc};
 
 use gapii_protocol::app::{self, AppHello, Launch};
 use gapii_protocol::control::{self, AppInfo};
+use gapii_protocol::trace::footer::ProcessEntry;
 use gapii_ringbuf::{
     Consumer, Mode, ModeSettings, ModeWriter, Segment, SegmentHeader, SegmentLayout, SegmentRing,
 };
@@ -118,6 +119,11 @@ impl Process {
         mode.set(settings)
     }
 
+    /// Asks the application for a keyframe out of turn.
+    pub fn ask_keyframe(&self) {
+        lock(&self.mode).ask_keyframe();
+    }
+
     /// Tells the application whether the drain has to be woken.
     pub fn set_drain_sleeping(&self, sleeps: bool) {
         lock(&self.mode).set_drain_sleeping(sleeps);
@@ -158,6 +164,18 @@ impl Process {
             mode: mode_name(mode.unwrap_or_default()).to_owned(),
             process: self.index,
             connected_ns: clock::monotonic_ns().saturating_sub(self.connected_ns),
+        }
+    }
+
+    /// The process as a trace's footer has it.
+    pub fn entry(&self) -> ProcessEntry {
+        ProcessEntry {
+            process: 0,
+            pid: self.pid,
+            name: self.name.clone(),
+            exe: self.exe.clone(),
+            apis: self.apis.clone(),
+            frames: 0,
         }
     }
 

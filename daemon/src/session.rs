@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::Context;
 use gapii_protocol::app::{self, AppHello, Launch};
 use gapii_protocol::control::{
-    self, AppInfo, CaptureInfo, ControlError, Rejected, StartRequest, StatusInfo, Target, Totals,
-    code,
+    self, AppInfo, CaptureInfo, ControlError, Rejected, SaveRequest, Saved, StartRequest,
+    StatusInfo, Target, Totals, code,
 };
 use gapii_protocol::status::StatusPage;
 use gapii_ringbuf::{CounterMap, Mode, ModeSettings, SegmentLayout};
@@ -21,13 +21,20 @@ use rustix::process::Pid;
 use tokio::sync::{Notify, mpsc};
 
 use crate::capture::end::Cause;
-use crate::capture::{Capture, Departure, Order, Plan};
+use crate::capture::kept::{KeepLimits, Kept};
+use crate::capture::save::Origin;
+use crate::capture::{Capture, Departure, Destination, Order, Plan};
 use crate::clock;
 use crate::config::Config;
+use crate::keep::Keep;
 use crate::process::{Descriptors, Process};
 
 /// Launches whose capture has ended and whose late processes must not wait for one.
 const ENDED_LAUNCHES: usize = 64;
+/// Launches whose processes are to be kept, at most.
+const LAUNCHES_KEPT: usize = 64;
+/// Programs that have ended and whose last frames stay, at most.
+const ENDED_KEPT: usize = 4;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -60,6 +67,10 @@ struct Table {
     processes: BTreeMap<u32, Arc<Process>>,
     captures: BTreeMap<u64, Arc<Capture>>,
     ended_launches: VecDeque<Launch>,
+    /// Launches whose processes are to be kept.
+    wishes: Wishes,
+    /// Applications that are kept, and those that were and have ended, oldest first.
+    keeps: Vec<Arc<Keep>>,
     next_process: u32,
     last_capture: u64,
     /// Sums over the captures that have ended.
@@ -67,6 +78,17 @@ struct Table {
     ended_refused_rings: u64,
     ending: bool,
 }
+
+/// How processes of a launch are to be kept.
+#[derive(Clone, Debug)]
+struct Wish {
+    request: StartRequest,
+    /// Who hears of keyframes.
+    held: mpsc::UnboundedSender<control::Held>,
+}
+
+#[derive(Debug, Default)]
+struct Wishes(VecDeque<(Launch, Wish)>);
 
 /// Why an application is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +130,7 @@ impl Session {
     /// Takes an application in: it is told what to do before it hears of it. Ends an earlier one of
     /// the same pid.
     pub fn register(
-        &self,
+        self: &Arc<Self>,
         pid: Pid,
         hello: &AppHello,
     ) -> Result<(Arc<Process>, Descriptors), RegisterError> {
@@ -125,7 +147,10 @@ impl Session {
         let process = Arc::new(process);
         table.next_process += 1;
         let pending = process.launch.and_then(|launch| table.launched(launch));
-        let joined = pending.is_some_and(|capture| capture.join(&process));
+        let mut joined = pending.is_some_and(|capture| capture.join(&process));
+        if let Some(wish) = process.launch.and_then(|launch| table.wishes.get(launch)) {
+            joined |= self.keep(&mut table, &process, wish).is_ok();
+        }
         let over = process.launch.is_some_and(|launch| table.ended_launches.contains(&launch));
         if !joined && !over && !table.ending && hello.flags & app::FLAG_WAIT != 0 {
             process.set_mode(ModeSettings { mode: Mode::Wait, ..ModeSettings::default() });
@@ -160,29 +185,15 @@ impl Session {
             Target::Launch(launch) => Some(launch),
             _ => None,
         };
-        let plan = Plan {
-            id,
-            session: self.id,
-            launch,
-            frames: request.frames,
-            skip_frames: request.skip_frames,
-            seconds: request.seconds,
-            overflow: request.overflow,
-            stall_ms: request.stall_ms,
-            observe_frames: request.observe_frames,
-            frame_pixels: request.frame_pixels,
-            timing: request.timing,
-            command: request.command,
-            level: self.level,
-            ring_bytes: self.layout.ring_bytes(),
-        };
+        let plan = Plan { launch, ..self.plan(id, &request) };
         let session = Arc::clone(self);
         let on_end =
             move |summary| session.capture_ended(control::Ended { capture: id, summary }, &ended);
         let capture =
-            Capture::start(plan, output, Arc::clone(&self.counter), on_end).map_err(|error| {
-                ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
-            })?;
+            Capture::start(plan, Destination::File(output), Arc::clone(&self.counter), on_end)
+                .map_err(|error| {
+                    ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
+                })?;
         table.last_capture = id;
         table.captures.insert(id, Arc::clone(&capture));
         let joined = processes.iter().filter(|process| capture.join(process));
@@ -191,6 +202,109 @@ impl Session {
         drop(table);
         self.changed.notify_one();
         Ok((capture, apps))
+    }
+
+    /// Has the last frames of the target's applications kept, each for itself: of those that are there, or
+    /// of those that a launch will have. `held` hears of keyframes.
+    pub fn start_keeping(
+        self: &Arc<Self>,
+        request: StartRequest,
+        held: mpsc::UnboundedSender<control::Held>,
+    ) -> Result<Vec<AppInfo>, ControlError> {
+        check(&request)?;
+        let mut table = self.lock();
+        if table.ending {
+            return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
+        }
+        let processes = table.candidates(&request.target)?;
+        let wish = Wish { request, held };
+        if let Target::Launch(launch) = wish.request.target {
+            table.wishes.add(launch, wish);
+            return Ok(Vec::new());
+        }
+        for process in &processes {
+            self.keep(&mut table, process, wish.clone())?;
+        }
+        drop(table);
+        self.changed.notify_one();
+        Ok(processes.iter().map(|process| process.info()).collect())
+    }
+
+    /// Begins to keep a process.
+    fn keep(
+        self: &Arc<Self>,
+        table: &mut Table,
+        process: &Arc<Process>,
+        Wish { request, held }: Wish,
+    ) -> Result<(), ControlError> {
+        let cannot = |why: String| ControlError::new(code::INTERNAL, why);
+        let Some(control::KeepRequest { frames, bytes, keyframe_every }) = request.keep else {
+            return Err(cannot("nothing is to be kept".to_owned()));
+        };
+        let limits = KeepLimits { frames, bytes, keyframe_every };
+        let (id, pid) = (table.last_capture + 1, process.pid);
+        let plan = Plan { keep: Some(limits), ..self.plan(id, &request) };
+        let options = plan.options();
+        let tell = move |frames, held_us| {
+            tracing::info!(pid, frames, held_us, "held for a keyframe");
+            // A client that is gone does not care.
+            let _ = held.send(control::Held { pid, frames, held_us });
+        };
+        let kept = Arc::new(Kept::new(limits));
+        let destination = Destination::Memory(kept, Box::new(tell));
+        let session = Arc::clone(self);
+        let on_end = move |summary| session.keep_ended(id, &summary);
+        let started_unix_ns = clock::unix_ns();
+        let capture = Capture::start(plan, destination, Arc::clone(&self.counter), on_end)
+            .map_err(|error| cannot(format!("keeping cannot start: {error}")))?;
+        let origin = Origin {
+            session: self.id,
+            started_unix_ns,
+            started_ns: capture.started_ns,
+            process: process.entry(),
+            options,
+        };
+        table.last_capture = id;
+        table.captures.insert(id, Arc::clone(&capture));
+        table.keeps.extend(Keep::new(&capture, process.launch, origin).map(Arc::new));
+        let joined = capture.join(process);
+        capture.all_joined();
+        if joined { Ok(()) } else { Err(busy(&format!("{} is being captured", describe(process)))) }
+    }
+
+    /// Saves what is kept of an application. Takes a while.
+    pub fn save(&self, request: &SaveRequest, output: OwnedFd) -> Result<Saved, ControlError> {
+        let (keep, has_ended) = self.lock().kept(&request.target)?;
+        keep.save(request.last, has_ended, output)
+    }
+
+    /// A program that is kept has ended; its parent says how.
+    pub fn exited(&self, pid: u32, signal: Option<i32>) {
+        // A pid may have been used again.
+        let newest = self.lock().keeps.iter().rfind(|keep| keep.pid() == pid).cloned();
+        if let Some(keep) = newest {
+            keep.exited(signal);
+        }
+    }
+
+    fn plan(&self, id: u64, request: &StartRequest) -> Plan {
+        Plan {
+            id,
+            session: self.id,
+            launch: None,
+            frames: request.frames,
+            skip_frames: request.skip_frames,
+            seconds: request.seconds,
+            overflow: request.overflow,
+            stall_ms: request.stall_ms,
+            observe_frames: request.observe_frames,
+            frame_pixels: request.frame_pixels,
+            timing: request.timing,
+            keep: None,
+            command: request.command.clone(),
+            level: self.level,
+            ring_bytes: self.layout.ring_bytes(),
+        }
     }
 
     /// Tells captures to stop; returns which.
@@ -236,7 +350,13 @@ impl Session {
             session: self.id_text(),
             uptime_ns: now_ns.saturating_sub(self.started_ns),
             apps: table.processes.values().map(|process| process.info()).collect(),
-            captures: table.captures.values().map(|c| table.capture_info(c, now_ns)).collect(),
+            captures: table
+                .captures
+                .values()
+                .filter(|capture| capture.kept.is_none())
+                .map(|capture| table.capture_info(capture, now_ns))
+                .collect(),
+            kept: table.keeps.iter().map(|keep| keep.info()).collect(),
             slot_count: self.layout.slot_count(),
             ring_bytes: self.layout.ring_bytes(),
             totals: table.totals(),
@@ -289,13 +409,92 @@ impl Session {
         self.changed.notify_one();
     }
 
+    fn keep_ended(&self, id: u64, summary: &control::Summary) {
+        let mut table = self.lock();
+        if let Some(capture) = table.captures.remove(&id) {
+            table.ended = sum(&table.ended, &capture.progress.totals());
+            table.ended_refused_rings += refused_rings(&capture);
+        }
+        table.keeps.iter().filter(|keep| keep.capture_id == id).for_each(|keep| keep.end());
+        table.forget_keeps();
+        drop(table);
+        tracing::info!(capture = id, reason = summary.reason, "kept until its end");
+        self.changed.notify_one();
+    }
+
     fn lock(&self) -> MutexGuard<'_, Table> {
         // A panic under the lock leaves maps that are still maps.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl Wishes {
+    fn add(&mut self, launch: Launch, wish: Wish) {
+        self.0.push_back((launch, wish));
+        if self.0.len() > LAUNCHES_KEPT {
+            self.0.pop_front();
+        }
+    }
+
+    fn get(&self, launch: Launch) -> Option<Wish> {
+        self.0.iter().find(|(known, _)| *known == launch).map(|(_, wish)| wish.clone())
+    }
+}
+
 impl Table {
+    /// Of programs that have ended the last few stay, and no more than the newest alone may have.
+    fn forget_keeps(&mut self) {
+        loop {
+            let ended = || self.keeps.iter().filter(|keep| !keep.is_running());
+            let bytes: u64 = ended().map(|keep| keep.kept.extent().bytes).sum();
+            let most = ended().last().map_or(0, |keep| keep.kept.limits.bytes);
+            if ended().count() <= ENDED_KEPT && bytes <= most {
+                return;
+            }
+            let Some(oldest) = self.keeps.iter().position(|keep| !keep.is_running()) else {
+                return;
+            };
+            self.keeps.remove(oldest);
+        }
+    }
+
+    /// The application whose kept frames `target` means, and whether it has ended.
+    fn kept(&self, target: &Target) -> Result<(Arc<Keep>, bool), ControlError> {
+        let fits = |keep: &Keep| match target {
+            Target::Only | Target::All => true,
+            Target::App(name) => keep.is_called(name),
+            Target::Launch(launch) => keep.launch == Some(*launch),
+        };
+        let found: Vec<_> = self.keeps.iter().filter(|keep| fits(keep)).collect();
+        let newest = match (&found[..], target) {
+            ([], Target::App(name)) => return Err(no_app(format!("nothing is kept of {name}"))),
+            ([], _) => return Err(no_app("no application is kept".to_owned())),
+            // A launch has children, most of which show nothing.
+            (_, Target::Launch(_)) => {
+                found.iter().max_by_key(|keep| keep.kept.extent().frames).copied()
+            }
+            // A pid may have been used again.
+            (_, Target::App(name)) if name.parse::<u32>().is_ok() => found.last().copied(),
+            ([only], _) => Some(*only),
+            _ => None,
+        };
+        let Some(keep) = newest else {
+            let names = found
+                .iter()
+                .map(|keep| format!("{} (pid {})", keep.origin.process.name, keep.pid()));
+            let names: Vec<_> = names.collect();
+            return Err(ControlError::new(
+                code::AMBIGUOUS,
+                format!("several applications are kept, name one: {}", names.join(", ")),
+            ));
+        };
+        let is_gone = |process: &&Arc<Process>| process.is_gone();
+        let process = self.processes.values().find(|process| process.pid == keep.pid());
+        let has_ended =
+            !keep.is_running() || process.is_none() || process.filter(is_gone).is_some();
+        Ok((Arc::clone(keep), has_ended))
+    }
+
     fn unregister(&mut self, index: u32, how: Departure) {
         let Some(process) = self.processes.remove(&index) else { return };
         tracing::info!(pid = process.pid, ?how, "application gone");
@@ -329,6 +528,15 @@ impl Table {
             ([], _) => Err(no_app("no application is connected".to_owned())),
             ([_], _) | (_, Target::All) => match found.iter().find(|p| p.capture().is_some()) {
                 None => Ok(found),
+                Some(process)
+                    if self.keeps.iter().any(|k| process.capture() == Some(k.capture_id)) =>
+                {
+                    Err(busy(&format!(
+                        "{} is being kept; `gapii-ctl save --app {}` writes its last frames",
+                        describe(process),
+                        process.pid
+                    )))
+                }
                 Some(process) => {
                     Err(busy(&format!("{} is being captured already", describe(process))))
                 }
@@ -347,7 +555,8 @@ impl Table {
             self.processes.values().any(|p| p.capture() == id && p.is_called(name))
         };
         let fits = |capture: &Capture| match target {
-            Target::Only | Target::All => true,
+            // What is kept is stopped by name alone.
+            Target::Only | Target::All => capture.kept.is_none(),
             Target::App(name) => has_app(capture, name),
             Target::Launch(launch) => capture.plan.launch == Some(*launch),
         };
@@ -419,6 +628,9 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
             bad(format!("a capture cannot last {seconds} seconds"))
         }
         (_, Some(0)) => bad("a capture of 0 frames is none".to_owned()),
+        _ if request.keep.is_some_and(|keep| keep.frames == 0 || keep.keyframe_every == 0) => {
+            bad("0 frames are none to keep, and a keyframe every 0 frames is none".to_owned())
+        }
         _ if request.observe_frames == Some(0) => {
             bad("every 0th frame is none, leave it out to observe no frames".to_owned())
         }

@@ -20,7 +20,9 @@ pub use crate::app::common_version;
 /// Oldest version of this protocol that this build speaks.
 pub const CTL_VERSION_MIN: u16 = 1;
 /// Newest version of this protocol that this build speaks.
-pub const CTL_VERSION_MAX: u16 = 1;
+pub const CTL_VERSION_MAX: u16 = 2;
+/// Version from which on a daemon keeps and saves.
+pub const KEEPING_VERSION: u16 = 2;
 /// Longest message, in bytes, without its length word.
 pub const MESSAGE_LEN_MAX: u32 = 1 << 20;
 /// Length of the word before a message, in bytes.
@@ -83,6 +85,9 @@ pub enum Request {
     /// Start a capture, into the attached descriptor. Answered with [`Event::Started`]; then come
     /// [`Event::Progress`] and one [`Event::Ended`]. Closing the connection stops the capture.
     Start(StartRequest),
+    /// Write what is kept of an application into the attached descriptor. Answered with [`Event::Saved`],
+    /// which may take a while.
+    Save(SaveRequest),
     /// Stop captures. Answered with [`Event::Stopped`].
     Stop(StopRequest),
     /// The program launched for a capture is gone; only its parent knows how. Not answered.
@@ -104,6 +109,10 @@ pub enum Event {
     Progress(Progress),
     /// A capture of this connection is complete: its output is written and closed.
     Ended(Ended),
+    /// Answer to [`Request::Save`].
+    Saved(Saved),
+    /// A thread of an application that this client has kept was held for a keyframe.
+    Held(Held),
     /// Answer to [`Request::Stop`]: these were told to stop.
     Stopped(Stopped),
     /// Answer to any request that could not be done.
@@ -167,6 +176,24 @@ pub enum Overflow {
 /// How long a thread waits for ring space before it leaves the capture, in milliseconds.
 pub const STALL_MS_DEFAULT: u64 = 2_000;
 
+/// What is kept of an application in memory, and how often a trace can begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeepRequest {
+    /// At least so many frames, if they fit.
+    pub frames: u64,
+    /// Bytes of memory, at most.
+    pub bytes: u64,
+    /// Frames from one keyframe to the next.
+    pub keyframe_every: u32,
+}
+
+impl Default for KeepRequest {
+    fn default() -> Self {
+        Self { frames: 300, bytes: 256 << 20, keyframe_every: 100 }
+    }
+}
+
 /// What to capture, and how much of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
@@ -187,6 +214,9 @@ pub struct StartRequest {
     pub frame_pixels: bool,
     /// How long the driver takes for each command is measured.
     pub timing: bool,
+    /// Nothing is written: the last frames of each of the target's processes are kept, now or when it
+    /// comes, until the daemon ends, whether or not this client stays. No descriptor is attached.
+    pub keep: Option<KeepRequest>,
     /// The command line that led to the capture; for the trace's header.
     pub command: Vec<String>,
 }
@@ -203,6 +233,7 @@ impl Default for StartRequest {
             observe_frames: None,
             frame_pixels: false,
             timing: false,
+            keep: None,
             command: Vec::new(),
         }
     }
@@ -215,10 +246,61 @@ pub struct StopRequest {
     pub target: Target,
 }
 
+/// Which application's frames to save. One that has ended may be meant, too.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SaveRequest {
+    pub target: Target,
+    /// At least so many of the last frames; all that are kept if none.
+    pub last: Option<u64>,
+}
+
+/// What was saved.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Saved {
+    pub pid: u32,
+    /// Name of the application.
+    pub name: String,
+    /// Number of the first frame in the trace, counted since the application was kept.
+    pub first_frame: u64,
+    pub summary: Summary,
+}
+
+/// A thread stood still while the shim described what there was.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Held {
+    pub pid: u32,
+    /// Frames since the application was kept.
+    pub frames: u64,
+    pub held_us: u64,
+}
+
+/// What is kept of an application.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptInfo {
+    pub pid: u32,
+    pub name: String,
+    /// It still runs.
+    pub is_running: bool,
+    pub frames: u64,
+    pub bytes: u64,
+    /// Places where a trace may begin.
+    pub keyframes: u64,
+    /// How long a thread was held for the last one, in microseconds.
+    pub held_us: u64,
+    pub limits: KeepRequest,
+}
+
 /// How the launched program ended.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ExitedRequest {
     pub capture: u64,
+    /// The program's process, where it is kept and not in a capture of the client's.
+    #[serde(default)]
+    pub pid: Option<u32>,
     /// The signal that ended it, if one did.
     #[serde(default)]
     pub signal: Option<i32>,
@@ -257,6 +339,8 @@ pub struct StatusInfo {
     pub uptime_ns: u64,
     pub apps: Vec<AppInfo>,
     pub captures: Vec<CaptureInfo>,
+    /// Applications whose last frames are kept.
+    pub kept: Vec<KeptInfo>,
     pub slot_count: u32,
     pub ring_bytes: u64,
     /// Since the daemon started, over all captures.
@@ -528,6 +612,7 @@ mod tests {
             frames: Some(100),
             seconds: Some(1.5),
             overflow: Overflow::Drop,
+            keep: Some(KeepRequest::default()),
             command: vec!["prog".into(), "--flag".into()],
             ..StartRequest::default()
         })
@@ -541,7 +626,8 @@ mod tests {
             Request::Apps,
             start(),
             Request::Stop(StopRequest { target: Target::App("cat".into()) }),
-            Request::Exited(ExitedRequest { capture: 1, signal: Some(11) }),
+            Request::Save(SaveRequest { target: Target::App("cat".into()), last: Some(100) }),
+            Request::Exited(ExitedRequest { capture: 1, pid: Some(7), signal: Some(11) }),
         ];
         for request in &requests {
             write_message(&mut stream, request).unwrap();

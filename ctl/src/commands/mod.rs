@@ -12,6 +12,7 @@ pub mod man;
 pub mod montage;
 pub mod replay;
 pub mod run;
+pub mod save;
 pub mod start;
 pub mod state;
 pub mod stats;

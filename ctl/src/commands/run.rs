@@ -9,10 +9,11 @@ use clap::Args;
 use gapii_protocol::app;
 use gapii_protocol::control::{StartRequest, Target};
 
-use crate::args::{Connect, Limits, Output};
+use crate::args::{Connect, Keep, Limits, Output};
 use crate::capture::Capture;
 use crate::connection::{self, ConnectError, Connection};
 use crate::failure::Failure;
+use crate::keeping::Keeping;
 use crate::launch::Launch;
 use crate::output_file::OutputFile;
 use crate::private_daemon::PrivateDaemon;
@@ -25,15 +26,18 @@ use crate::watch::Watch;
 #[derive(Args, Debug)]
 pub struct Run {
     /// Load the shim and capture nothing yet; `gapii-ctl start` can attach later
-    #[arg(long, conflicts_with_all = ["frames", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output"])]
+    #[arg(long, conflicts_with_all = ["frames", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output", "keep_frames"])]
     idle: bool,
 
     /// End the program once the capture is complete: SIGTERM, and SIGKILL 5 s later
-    #[arg(long)]
+    #[arg(long, conflicts_with = "keep_frames")]
     quit: bool,
 
     #[command(flatten)]
     limits: Limits,
+
+    #[command(flatten)]
+    keep: Keep,
 
     #[command(flatten)]
     output: Output,
@@ -58,6 +62,9 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     let environment = Environment::new(&scratch, daemon.app_socket.clone())?;
     if args.idle {
         return idle(args, &daemon, &environment, &signals);
+    }
+    if args.keep.keep_frames.is_some() {
+        return keep(args, &daemon, &environment, &signals);
     }
     let launch = Launch::create()?;
     let capture = start_capture(args, &daemon, &launch)?;
@@ -114,6 +121,60 @@ fn start_capture(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Capture
         ..args.limits.request(Target::Launch(launch.token))
     };
     Capture::start(connection, request, output)
+}
+
+/// Keeps the program's last frames, and saves them at its end where somebody wants them.
+fn keep(
+    args: &Run,
+    daemon: &Daemon,
+    environment: &Environment,
+    signals: &Signals,
+) -> Result<u8, Failure> {
+    let launch = Launch::create()?;
+    let named = args.output.output.as_deref();
+    // Nobody can ask a daemon that ends with us.
+    let is_saved = daemon.private.is_some() || named.is_some();
+    let name = args.command[0].to_string_lossy();
+    let output = is_saved.then(|| OutputFile::open(named, &name)).transpose()?;
+    let output_is_trace = output.as_ref().is_some_and(|it| it.place.is_standard_output());
+    let discard = |output: Option<&OutputFile>| {
+        output.inspect(|output| output.place.discard());
+    };
+    let keeping = start_keeping(args, daemon, &launch).inspect_err(|_| discard(output.as_ref()))?;
+    let program =
+        Program::start(&args.command, environment, Some(&launch), signals, output_is_trace)
+            .inspect_err(|_| discard(output.as_ref()))?;
+    let pid = program.pid();
+    match daemon.private {
+        Some(_) => {
+            let socket = daemon.client_socket.display();
+            text::say(&format_args!("look back with `gapii-ctl save --connect unix:{socket}`"));
+        }
+        None => text::say(&format_args!("look back with `gapii-ctl save --app {pid}`")),
+    }
+    let (status, keeping) = Watch::keeping(program, keeping, signals).until_the_program_ends()?;
+    let saved = match (keeping, output) {
+        (Some(mut keeping), output) => keeping
+            .program_ended(pid, status)
+            .and_then(|()| output.map_or(Ok(()), |output| keeping.save(output))),
+        (None, output) => {
+            discard(output.as_ref());
+            Ok(())
+        }
+    };
+    if let Err(failure) = saved {
+        text::say(&failure);
+    }
+    Ok(program::status_code(status))
+}
+
+fn start_keeping(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Keeping, Failure> {
+    let request = StartRequest {
+        keep: args.keep.request(),
+        command: args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        ..args.limits.request(Target::Launch(launch.token))
+    };
+    Keeping::start(Connection::to_path(&daemon.client_socket)?, request)
 }
 
 fn idle(

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use clap::Args;
-use gapii_protocol::control::{CaptureInfo, Event, Lost, Request, StatusInfo, Totals};
+use gapii_protocol::control::{CaptureInfo, Event, KeptInfo, Lost, Request, StatusInfo, Totals};
 use gapii_protocol::status::StatusPage;
 use indicatif::{DecimalBytes, HumanCount};
 
@@ -107,9 +107,24 @@ fn describe(info: &StatusInfo, asked: bool) -> String {
             counted(rejected.rings, "ring"),
         );
         text.extend(info.captures.iter().map(capture_line));
+        text.extend(info.kept.iter().map(kept_line));
         let _ = write!(text, "\n{}", apps::rows(&info.apps));
     }
     text
+}
+
+fn kept_line(kept: &KeptInfo) -> String {
+    let has = if kept.is_running { "kept" } else { "kept until its end" };
+    format!(
+        "process {}  ({}) is {has}: {} from {} on, in {} of {}; last held {:.1?}\n",
+        kept.pid,
+        kept.name,
+        counted(kept.frames, "frame"),
+        counted(kept.keyframes, "keyframe"),
+        DecimalBytes(kept.bytes),
+        DecimalBytes(kept.limits.bytes),
+        Duration::from_micros(kept.held_us),
+    )
 }
 
 fn capture_line(capture: &CaptureInfo) -> String {

@@ -5,7 +5,7 @@
 //! are; looks at every record once, at its header word (and at what the few records say that are
 //! not commands).
 
-use gapii_protocol::atom::{self, BLOB, EFFECT, FRAME, FRAME_END, Header, LEAVE};
+use gapii_protocol::atom::{self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE};
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::{self, CaptureEnd, Meta, MetaError};
@@ -42,8 +42,36 @@ pub struct Block {
     pub frame_ends: Vec<(u32, u64)>,
     /// The records that hold memory, in order: their thread, and where in `raw` they begin.
     pub memory: Vec<(u32, u32)>,
+    pub threads: Vec<ThreadLabel>,
+    /// What its records say was lost.
+    pub gaps: Vec<GapEntry>,
+    /// Its first record of an application is a keyframe.
+    pub is_keyframe: bool,
+    /// For how long a thread was held for a snapshot, at most, in microseconds, and what that leaves out.
+    pub held_us: u64,
+    pub missing: Vec<String>,
     /// Ring space below the index may be reused once the block is safe.
     pub releases: Vec<(RingKey, u64)>,
+}
+
+/// A thread that has records in a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreadLabel {
+    pub thread: u32,
+    pub process: u32,
+    pub tid: u32,
+    name: [u8; 16],
+}
+
+impl ThreadLabel {
+    pub fn name(&self) -> String {
+        name_text(&self.name)
+    }
+}
+
+/// The text of a name that is padded with NULs.
+pub fn name_text(name: &[u8; 16]) -> String {
+    String::from_utf8_lossy(gapii_protocol::app::until_nul(name)).into_owned()
 }
 
 /// Why a record can't go into the stream; its ring must not be read on.
@@ -303,7 +331,13 @@ impl Assembler {
         self.rings[run.ring.0 as usize].index = run.end_index;
         let mut at = 0;
         while at < run.records.len() {
+            let is_keyframe = header_at(run.records, at).id() == KEYFRAME;
+            if is_keyframe {
+                // Blocks before it are not needed by who begins there.
+                self.flush(full);
+            }
             self.open_block(now_ns);
+            self.block.is_keyframe |= is_keyframe;
             let thread = self.enter_thread(run.ring, &run.records[at..])?;
             let walk = self.walk(thread, &run, at);
             self.block.raw.extend_from_slice(&run.records[at..walk.end]);
@@ -393,6 +427,7 @@ impl Assembler {
                 .append_to(&mut self.block.raw);
         }
         let Thread { process, tid, name, api, context, stamp, .. } = *thread;
+        self.block.threads.push(ThreadLabel { thread: index, process, tid, name });
         meta::ThreadState { thread: index, process, tid, api, context, stamp, name }
             .append_to(&mut self.block.raw);
     }
@@ -409,6 +444,9 @@ impl Assembler {
         let mut refused = Ok(());
         while at < limit {
             let header = header_at(records, at);
+            if header.id() == KEYFRAME && at > start {
+                break;
+            }
             let end = at + header.span_untrusted() as usize;
             if header.is_stamped() {
                 stamp = word_at(records, at + 8);
@@ -498,6 +536,9 @@ impl Assembler {
                 self.held_us = self.held_us.max(snapshot.held_us.into());
                 let room = MISSING_MAX.saturating_sub(self.missing.len());
                 self.missing.extend(snapshot.sentences().take(room));
+                self.block.held_us = self.block.held_us.max(snapshot.held_us.into());
+                let room = MISSING_MAX.saturating_sub(self.block.missing.len());
+                self.block.missing.extend(snapshot.sentences().take(room));
             }
             Meta::Limits(_)
             | Meta::ObservedFrame(_)
@@ -510,28 +551,19 @@ impl Assembler {
     }
 
     fn take_gap(&mut self, thread: u32, gap: &meta::Gap) {
-        let meta::Gap { records, calls, bytes, first_stamp, last_stamp, .. } = *gap;
-        if self.gaps.len() >= GAPS_MAX
-            && let Some(last) = self.gaps.iter_mut().rev().find(|last| last.thread == thread)
-        {
-            last.records = last.records.saturating_add(records);
-            last.calls = last.calls.saturating_add(calls);
-            last.bytes = last.bytes.saturating_add(bytes);
-            last.last_stamp = last_stamp;
-            last.end_ns = gap.end_ns;
-            return;
-        }
-        self.gaps.push(GapEntry {
+        let entry = GapEntry {
             thread,
-            records,
-            calls,
-            bytes,
-            first_stamp,
-            last_stamp,
+            records: gap.records,
+            calls: gap.calls,
+            bytes: gap.bytes,
+            first_stamp: gap.first_stamp,
+            last_stamp: gap.last_stamp,
             start_ns: gap.start_ns,
             end_ns: gap.end_ns,
             cause: gap.cause,
-        });
+        };
+        add_gap(&mut self.gaps, entry);
+        add_gap(&mut self.block.gaps, entry);
     }
 
     fn release(&mut self, ring: RingKey, index: u64) {
@@ -550,6 +582,21 @@ impl LastCommand {
     pub fn is_open(&self) -> bool {
         self.flags & LEAVE == 0
     }
+}
+
+/// Lists a gap, or adds it to the thread's last one where there are too many.
+fn add_gap(gaps: &mut Vec<GapEntry>, gap: GapEntry) {
+    if gaps.len() >= GAPS_MAX
+        && let Some(last) = gaps.iter_mut().rev().find(|last| last.thread == gap.thread)
+    {
+        last.records = last.records.saturating_add(gap.records);
+        last.calls = last.calls.saturating_add(gap.calls);
+        last.bytes = last.bytes.saturating_add(gap.bytes);
+        last.last_stamp = gap.last_stamp;
+        last.end_ns = gap.end_ns;
+        return;
+    }
+    gaps.push(gap);
 }
 
 struct Walk {
@@ -702,6 +749,27 @@ mod tests {
         assert_eq!(ids(&bench.blocks[1]), second);
         assert_eq!((bench.blocks[1].first_seq, bench.blocks[1].seqs), (3, 1));
         assert_eq!(bench.blocks[0].records, [(0, 3), (1, 2)]);
+    }
+
+    #[test]
+    fn keyframe_begins_a_block_wherever_it_comes() {
+        let mut bench = Bench::new(1 << 20, 1);
+        let keyframe = || record(KEYFRAME, 0, Some(9), &7_u64.to_le_bytes());
+        bench.append(0, &[thread(1, 1), draw(), keyframe(), draw()]).unwrap();
+        bench.append(0, &[keyframe(), draw(), draw()]).unwrap();
+        bench.append(0, &[keyframe()]).unwrap();
+        bench.flush();
+        let calls: Vec<_> = bench
+            .blocks
+            .iter()
+            .map(|block| (block.is_keyframe, block.first_seq, block.seqs))
+            .collect();
+        assert_eq!(calls, [(false, 0, 1), (true, 1, 1), (true, 2, 2), (true, 4, 0)]);
+        use atom::{BLOCK, PROCESS, SWITCH_THREAD, THREAD_STATE};
+        let second = [BLOCK, PROCESS, THREAD_STATE, SWITCH_THREAD, KEYFRAME, DRAW];
+        assert_eq!(ids(&bench.blocks[1]), second);
+        let threads = bench.blocks.iter().map(|block| block.threads.len());
+        assert_eq!(threads.collect::<Vec<_>>(), [1; 4]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,8 @@ const PRESSED: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub enum Work {
     Block(Arc<Waiting>),
+    /// Who waits for this to be dropped knows that all before it is dealt with.
+    Mark(Sender<()>),
     /// The last piece of work.
     Finish(Box<Finish>),
 }
@@ -100,6 +103,10 @@ impl Feed {
         self.0.push(Work::Block(Arc::new(Waiting::new(block))));
     }
 
+    pub fn mark(&self, reached: Sender<()>) {
+        self.0.push(Work::Mark(reached));
+    }
+
     pub fn finish(&self, finish: Finish) {
         self.0.push(Work::Finish(Box::new(finish)));
     }
@@ -125,7 +132,7 @@ impl Backlog {
                 None if queue.is_closed => return None,
                 None => None,
                 Some(_) if queue.is_closed || queue.is_pressed() => Some(Duration::ZERO),
-                Some(Work::Finish(_)) => Some(Duration::ZERO),
+                Some(Work::Mark(_) | Work::Finish(_)) => Some(Duration::ZERO),
                 Some(Work::Block(waiting)) if waiting.frame().is_some() => Some(Duration::ZERO),
                 Some(Work::Block(waiting)) => {
                     Some(PATIENCE.saturating_sub(waiting.since.elapsed()))
@@ -178,7 +185,7 @@ impl Work {
     fn bytes(&self) -> u64 {
         match self {
             Self::Block(waiting) => waiting.block.raw.len() as u64,
-            Self::Finish(_) => 0,
+            Self::Mark(_) | Self::Finish(_) => 0,
         }
     }
 }
@@ -206,7 +213,7 @@ impl Queue {
         }
         let mut blocks = self.work.iter().filter_map(|work| match work {
             Work::Block(waiting) => Some(waiting),
-            Work::Finish(_) => None,
+            Work::Mark(_) | Work::Finish(_) => None,
         });
         // Relaxed: the queue's lock orders it.
         blocks.find(|waiting| !waiting.is_taken.load(Ordering::Relaxed)).cloned()
@@ -240,7 +247,7 @@ mod tests {
     fn byte_of(work: Option<Work>) -> Option<(u8, bool)> {
         match work? {
             Work::Block(waiting) => Some((waiting.block.raw[0], waiting.frame().is_some())),
-            Work::Finish(_) => None,
+            Work::Mark(_) | Work::Finish(_) => None,
         }
     }
 

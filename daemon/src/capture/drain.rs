@@ -11,7 +11,7 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use gapii_protocol::trace::footer::ProcessEntry;
 use gapii_protocol::trace::meta::{CaptureEnd, End, EndReason, InFlight};
 use gapii_ringbuf::{CounterMap, Merger, ModeSettings, Reading, SlotCounts, SlotState};
 
-use crate::capture::assemble::{Assembler, Block, MemberKey, RingKey, Run};
+use crate::capture::assemble::{Assembler, Block, MemberKey, RingKey, Run, name_text};
 use crate::capture::backlog::Feed;
 use crate::capture::end::{self, Cause, Exited, MemberEnd};
 use crate::capture::lane::Lane;
@@ -43,6 +43,9 @@ const BLOCK_AGE_NS: u64 = 200_000_000;
 const GOODBYE_NS: u64 = 500_000_000;
 /// How often the counters that others read are brought up to date.
 const REPORT_NS: u64 = 100_000_000;
+/// Rounds after which all is merged that was published before the first: what the last one read may wait
+/// for the next.
+const FLUSH_ROUNDS: u32 = 2;
 /// Blocks on their way to the output: more would only wait there.
 const BLOCKS_UNDER_WAY: usize = 16;
 
@@ -77,6 +80,8 @@ pub struct Drain {
     /// When the time is up.
     deadline_ns: Option<u64>,
     blocks_under_way: usize,
+    /// Who wants all that was published by now to be out, and how many rounds that takes yet.
+    flushes: Vec<(u32, Sender<()>)>,
     unslotted_calls: u64,
     reported_ns: u64,
 }
@@ -135,6 +140,7 @@ impl Drain {
             awaits_more: true,
             deadline_ns: None,
             blocks_under_way: 0,
+            flushes: Vec::new(),
             unslotted_calls: 0,
             reported_ns: 0,
         }
@@ -151,6 +157,7 @@ impl Drain {
                 // Little at a time is cheaper left to gather; much is cheaper taken at once.
                 busy = self.round(now_ns) >= self.capture.plan.ring_bytes / 16;
                 busy |= self.look_after_members(now_ns);
+                busy |= self.flush_for_others();
             } else {
                 self.take_orders(now_ns);
             }
@@ -158,6 +165,7 @@ impl Drain {
                 break;
             }
             self.close_old_block(now_ns);
+            self.ask_keyframe();
             self.report(now_ns);
             if !busy {
                 self.sleep(seen);
@@ -174,6 +182,7 @@ impl Drain {
                 Order::Gone { index, how } => self.leave(index, how),
                 Order::Stop(cause) => self.stop(cause, now_ns),
                 Order::Exited { signal } => self.program_exited(signal, now_ns),
+                Order::Flush(done) => self.flushes.push((FLUSH_ROUNDS, done)),
             }
         }
         // Relaxed: a flag on its own.
@@ -514,6 +523,29 @@ impl Drain {
         }
     }
 
+    /// Gives out what is wanted at once. True: some of it takes another round.
+    fn flush_for_others(&mut self) -> bool {
+        if self.flushes.is_empty() {
+            return false;
+        }
+        self.flush();
+        for (rounds, done) in mem::take(&mut self.flushes) {
+            match rounds.checked_sub(1) {
+                Some(rounds) => self.flushes.push((rounds, done)),
+                None => self.threads.feed.mark(done),
+            }
+        }
+        !self.flushes.is_empty()
+    }
+
+    /// Asks for a keyframe where what is kept would get too large without.
+    fn ask_keyframe(&mut self) {
+        if self.capture.kept.as_ref().is_some_and(|kept| kept.wants_keyframe()) {
+            let recording = self.members.iter().filter(|member| member.phase == Phase::Recording);
+            recording.for_each(|member| member.process.ask_keyframe());
+        }
+    }
+
     fn flush(&mut self) {
         let Self { assembler, threads, blocks_under_way, .. } = self;
         assembler.flush(&mut |block| send(&threads.feed, block, blocks_under_way));
@@ -628,8 +660,4 @@ impl Member {
 fn send(feed: &Feed, block: Block, under_way: &mut usize) {
     *under_way += 1;
     feed.block(block);
-}
-
-fn name_text(name: &[u8; 16]) -> String {
-    String::from_utf8_lossy(gapii_protocol::app::until_nul(name)).into_owned()
 }

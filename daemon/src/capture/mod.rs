@@ -7,11 +7,15 @@ pub mod assemble;
 pub mod backlog;
 pub mod drain;
 pub mod end;
+pub mod facts;
+pub mod keeper;
+pub mod kept;
 pub mod lane;
 pub mod ledger;
 pub mod output;
 pub mod plain;
 pub mod progress;
+pub mod save;
 pub mod writer;
 
 use std::io;
@@ -35,6 +39,8 @@ use thread_priority::{
 use crate::capture::backlog::backlog;
 use crate::capture::drain::{Drain, Threads};
 use crate::capture::end::Cause;
+use crate::capture::keeper::Keeper;
+use crate::capture::kept::{KeepLimits, Kept};
 use crate::capture::output::Output;
 use crate::capture::progress::Progress;
 use crate::capture::writer::Writer;
@@ -56,9 +62,18 @@ pub struct Plan {
     pub observe_frames: Option<u32>,
     pub frame_pixels: bool,
     pub timing: bool,
+    pub keep: Option<KeepLimits>,
     pub command: Vec<String>,
     pub level: i32,
     pub ring_bytes: u64,
+}
+
+/// Where a capture goes.
+pub enum Destination {
+    File(OwnedFd),
+    /// Into memory; the function hears how many frames there were when a thread was held, and for how
+    /// long, in microseconds.
+    Memory(Arc<Kept>, Box<dyn Fn(u64, u64) + Send>),
 }
 
 /// A running capture.
@@ -67,6 +82,8 @@ pub struct Capture {
     pub plan: Plan,
     pub started_ns: u64,
     pub progress: Arc<Progress>,
+    /// Where it goes, if that is memory.
+    pub kept: Option<Arc<Kept>>,
     /// Closed when the drain takes no more orders.
     orders: Mutex<Option<Sender<Order>>>,
     counter: Arc<CounterMap>,
@@ -85,6 +102,8 @@ pub enum Order {
         how: Departure,
     },
     Stop(Cause),
+    /// Give out all that was published by now; who waits hears of it when this is dropped.
+    Flush(Sender<()>),
     /// The launched program has ended, with this signal if with any.
     Exited {
         signal: Option<i32>,
@@ -116,7 +135,7 @@ impl Capture {
     /// Starts the threads. `ended` is called once, from the drain, with what came of it.
     pub fn start(
         plan: Plan,
-        output: OwnedFd,
+        destination: Destination,
         counter: Arc<CounterMap>,
         ended: impl FnOnce(Summary) + Send + 'static,
     ) -> io::Result<Arc<Self>> {
@@ -125,10 +144,7 @@ impl Capture {
         let (done, done_in) = channel();
         let hurry = Arc::new(AtomicBool::new(false));
         let progress = Arc::new(Progress::default());
-        let output = Output::new(output, Arc::clone(&hurry))?;
         let mut encoder = BlockEncoder::new(plan.level).map_err(io::Error::other)?;
-        let writer = Writer::new(output, plan.level, Arc::clone(&progress), Arc::clone(&counter))
-            .map_err(io::Error::other)?;
         let (unix_ns, started_ns) = (clock::unix_ns(), clock::monotonic_ns());
         let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
         let version = if plan.timing { TIMED_VERSION } else { UNTIMED_VERSION };
@@ -136,9 +152,21 @@ impl Capture {
         let header = TraceHeader { version, ..untimed };
 
         let id = plan.id;
-        let writing = thread::Builder::new()
-            .name(format!("write-{id}"))
-            .spawn(move || writer.run(&header, &backlog, &done))?;
+        let writing = thread::Builder::new().name(format!("write-{id}"));
+        let (told, woken) = (Arc::clone(&progress), Arc::clone(&counter));
+        let (kept, writing) = match destination {
+            Destination::File(output) => {
+                let output = Output::new(output, Arc::clone(&hurry))?;
+                let writer = Writer::new(output, plan.level).map_err(io::Error::other)?;
+                let run = move || writer.run(&header, &backlog, &done, (&told, &woken));
+                (None, writing.spawn(run)?)
+            }
+            Destination::Memory(kept, held) => {
+                let keeper = Keeper::new(Arc::clone(&kept), plan.level, told, woken, held);
+                let keeper = keeper.map_err(io::Error::other)?;
+                (Some(kept), writing.spawn(move || keeper.run(&backlog, &done))?)
+            }
+        };
         thread::Builder::new().name(format!("compress-{id}")).spawn(move || {
             yield_to_programs();
             ahead.run(&mut encoder);
@@ -147,6 +175,7 @@ impl Capture {
             plan,
             started_ns,
             progress,
+            kept,
             orders: Mutex::new(Some(orders)),
             counter: Arc::clone(&counter),
             hurry,
@@ -224,12 +253,12 @@ impl Plan {
             observe_frames: self.observe_frames.unwrap_or(0),
             observe_pixels: self.frame_pixels,
             times_driver: self.timing,
-            keyframe_every: 0,
+            keyframe_every: self.keep.map_or(0, |keep| keep.keyframe_every),
         }
     }
 
     /// What the footer says was asked.
-    fn options(&self) -> CaptureOptions {
+    pub fn options(&self) -> CaptureOptions {
         CaptureOptions {
             frames: self.frames,
             skip_frames: self.skip_frames,
@@ -243,6 +272,8 @@ impl Plan {
             observe_frames: self.observe_frames,
             frame_pixels: self.frame_pixels,
             timing: self.timing,
+            keep_frames: self.keep.map(|keep| keep.frames),
+            keyframe_every: self.keep.map(|keep| keep.keyframe_every),
             command: self.command.clone(),
         }
     }

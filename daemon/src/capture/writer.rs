@@ -3,25 +3,22 @@
 //! Says which ring space may be reused, and only once the write that it waits for has returned.
 //! After an error it takes blocks only to say that they are not in the file.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
-use gapii_protocol::atom::META_FIRST;
 use gapii_protocol::control::{self, InFlight, Summary};
 use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;
 use gapii_protocol::trace::footer::Totals;
 use gapii_protocol::trace::frame::UNTIMED_VERSION;
-use gapii_protocol::trace::meta::{self, Meta};
-use gapii_protocol::trace::record;
-use gapii_protocol::trace::{
-    BlockEncoder, BlockEntry, Description, Footer, TraceHeader, TraceIndex,
-};
+use gapii_protocol::trace::header::KeptFrom;
+use gapii_protocol::trace::meta;
+use gapii_protocol::trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
 use gapii_ringbuf::CounterMap;
 
 use crate::capture::assemble::{Block, RingKey};
 use crate::capture::backlog::{Backlog, Work};
+use crate::capture::facts::Facts;
 use crate::capture::ledger::Ledger;
 use crate::capture::output::{Output, OutputError};
 use crate::capture::progress::Progress;
@@ -103,6 +100,8 @@ pub struct Writer {
     frame: Vec<u8>,
     /// Format version of the trace.
     version: u32,
+    /// Where in its capture it begins.
+    from: KeptFrom,
     index: TraceIndex,
     totals: Totals,
     /// Records in the file, per thread of the trace.
@@ -114,20 +113,14 @@ pub struct Writer {
     blobs: Vec<BlobEntry>,
     lists_blobs: bool,
     error: Option<OutputError>,
-    progress: Arc<Progress>,
-    counter: Arc<CounterMap>,
 }
 
 impl Writer {
-    pub fn new(
-        output: Output,
-        level: i32,
-        progress: Arc<Progress>,
-        counter: Arc<CounterMap>,
-    ) -> Result<Self, EncodeError> {
+    pub fn new(output: Output, level: i32) -> Result<Self, EncodeError> {
         Ok(Self {
             output,
             encoder: BlockEncoder::new(level)?,
+            from: KeptFrom::default(),
             frame: Vec::new(),
             version: UNTIMED_VERSION,
             index: TraceIndex::default(),
@@ -138,23 +131,33 @@ impl Writer {
             blobs: Vec::new(),
             lists_blobs: true,
             error: None,
-            progress,
-            counter,
         })
     }
 
     /// Writes a trace from its header to its footer: until [`Work::Finish`] comes.
-    pub fn run(mut self, header: &TraceHeader, backlog: &Backlog, done: &Sender<Done>) -> Written {
-        let began = self.write_header(header);
-        self.note(began);
+    pub fn run(
+        mut self,
+        header: &TraceHeader,
+        backlog: &Backlog,
+        done: &Sender<Done>,
+        (progress, counter): (&Progress, &CounterMap),
+    ) -> Written {
+        self.begin(header);
+        // Relaxed: as below.
+        progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
         while let Some(work) = backlog.next() {
             match work {
                 Work::Block(waiting) => {
                     self.write_block(&waiting.block, waiting.frame());
+                    // Relaxed: numbers for people; the drain looks again soon for an error, which is
+                    // handed over at the end.
+                    progress.file_bytes.store(self.output.len(), Ordering::Relaxed);
+                    progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
                     // A drain that is gone needs no ring space.
                     let _ = done.send(Done { releases: waiting.block.releases.clone() });
-                    self.counter.ring_doorbell();
+                    counter.ring_doorbell();
                 }
+                Work::Mark(reached) => drop(reached),
                 Work::Finish(finish) => return self.finish(*finish),
             }
         }
@@ -162,9 +165,24 @@ impl Writer {
         Written { error: self.error, ..Written::default() }
     }
 
-    fn write_header(&mut self, header: &TraceHeader) -> Result<(), OutputError> {
+    /// Writes the header.
+    pub fn begin(&mut self, header: &TraceHeader) {
         self.version = header.version;
-        self.output.write(&header.encode()?)
+        self.from = header.kept.unwrap_or_default();
+        let written =
+            header.encode().map_err(OutputError::from).and_then(|frame| self.output.write(&frame));
+        self.note(written);
+    }
+
+    /// Writes a block that was kept.
+    pub fn write_kept(&mut self, frame: &[u8], facts: &Facts) {
+        if self.error.is_some() {
+            return;
+        }
+        match self.output.write(frame) {
+            Ok(()) => self.enter(facts, frame.len() as u32),
+            Err(error) => self.note(Err(error)),
+        }
     }
 
     fn write_block(&mut self, block: &Block, ahead: Option<&[u8]>) {
@@ -192,60 +210,42 @@ impl Writer {
     }
 
     /// Enters a block that is in the file.
-    fn count(&mut self, block: &Block, compressed_len: u32) {
-        for &(process, frame) in &block.frame_ends {
+    fn enter(&mut self, facts: &Facts, compressed_len: u32) {
+        for &(process, frame) in &facts.frame_ends {
             *slot(&mut self.frames, process) += 1;
             if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
                 self.index.push_frame_end(process, frame);
             }
         }
-        self.count_memory(block);
+        self.totals.memory.add(&facts.memory);
+        for blob in &facts.blobs {
+            // One that begins before the file is not in it.
+            let block = u64::from(blob.block).checked_sub(self.from.block);
+            let Some(block) = block.and_then(|block| u32::try_from(block).ok()) else { continue };
+            self.totals.memory.blob(blob.size);
+            self.remember(BlobEntry { block, ..*blob });
+        }
         self.index.push_block(BlockEntry {
             file_offset: self.output.len() - u64::from(compressed_len),
             compressed_len,
-            raw_len: block.raw.len() as u32,
-            first_seq: block.first_seq,
-            seqs: block.seqs,
+            raw_len: facts.raw_len,
+            first_seq: facts.first_seq,
+            seqs: facts.seqs,
         });
-        for &(thread, records) in &block.records {
+        for &(thread, records) in &facts.records {
             *slot(&mut self.records, thread) += records;
             self.totals.records += records;
         }
-        self.totals.frames += block.frame_ends.len() as u64;
-        self.totals.calls += u64::from(block.seqs);
+        self.totals.frames += facts.frame_ends.len() as u64;
+        self.totals.calls += u64::from(facts.seqs);
         self.totals.blocks += 1;
-        self.totals.raw_bytes += block.raw.len() as u64;
+        self.totals.raw_bytes += u64::from(facts.raw_len);
         self.totals.compressed_bytes += u64::from(compressed_len);
-        // Relaxed: a number for people.
-        self.progress.file_bytes.store(self.output.len(), Ordering::Relaxed);
     }
 
-    /// Counts the memory in a block that is in the file, and finds its blobs by their bytes. An
-    /// application may claim what it likes of them: here it is only counted.
-    fn count_memory(&mut self, block: &Block) {
-        let number = self.index.blocks.len() as u32;
-        let description = Description::built_in();
-        for &(thread, at) in &block.memory {
-            let Ok(record) = record::locate(&block.raw, at as usize) else { continue };
-            let payload = &block.raw[record.payload_start..record.payload_end];
-            let id = record.header.id();
-            if id < META_FIRST {
-                if let Some(function) = description.function(id) {
-                    self.totals.memory.command(function, record.header, payload, |_, _| {});
-                }
-                continue;
-            }
-            match Meta::decode(id, payload) {
-                Ok(Meta::Blob(piece)) => {
-                    if let Some(blob) = self.collector.piece(thread, (number, at), &piece) {
-                        self.totals.memory.blob(blob.size);
-                        self.remember(blob);
-                    }
-                }
-                Ok(Meta::ObservedFrame(frame)) => self.totals.memory.frame(&frame),
-                _ => {}
-            }
-        }
+    fn count(&mut self, block: &Block, compressed_len: u32) {
+        let facts = Facts::of(block, self.totals.blocks as u32, &mut self.collector);
+        self.enter(&facts, compressed_len);
     }
 
     fn remember(&mut self, blob: BlobEntry) {
@@ -258,13 +258,12 @@ impl Writer {
 
     fn note(&mut self, written: Result<(), OutputError>) {
         if let Err(error) = written {
-            // Relaxed: the drain looks again soon; the error itself is handed over at the end.
-            self.progress.output_failed.store(true, Ordering::Relaxed);
             self.error.get_or_insert(error);
         }
     }
 
-    fn finish(mut self, finish: Finish) -> Written {
+    /// Ends the stream, and writes index and footer.
+    pub fn finish(mut self, finish: Finish) -> Written {
         let Finish { mut end, mut ledger, mut footer, calls } = finish;
         end.in_flight.retain(|command| {
             self.records.get(command.thread as usize).is_some_and(|&records| records > 0)
@@ -301,9 +300,9 @@ impl Writer {
 
     /// Writes the last block, which holds nothing but the END record.
     fn write_end(&mut self, end: &meta::End) -> Result<(), OutputError> {
-        let first_seq = self.totals.calls;
+        let first_seq = self.from.seq + self.totals.calls;
         let mut block = Block { first_seq, ..Block::default() };
-        let number = self.totals.blocks;
+        let number = self.from.block + self.totals.blocks;
         meta::Block { number, first_seq, start_ns: clock::monotonic_ns() }
             .append_to(&mut block.raw);
         end.append_to(&mut block.raw);

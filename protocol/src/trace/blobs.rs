@@ -165,6 +165,15 @@ impl MemoryTotals {
         }
     }
 
+    /// Counts what was counted elsewhere too.
+    pub fn add(&mut self, other: &Self) {
+        self.blobs += other.blobs;
+        self.blob_bytes = self.blob_bytes.saturating_add(other.blob_bytes);
+        self.references += other.references;
+        self.referenced_bytes = self.referenced_bytes.saturating_add(other.referenced_bytes);
+        self.observed_bytes = self.observed_bytes.saturating_add(other.observed_bytes);
+    }
+
     /// Counts a blob that is whole.
     pub fn blob(&mut self, size: u64) {
         self.blobs += 1;

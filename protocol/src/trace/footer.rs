@@ -146,6 +146,11 @@ pub struct CaptureOptions {
     /// The driver's time was measured. Left out where it was not, as it was before there were times.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timing: bool,
+    /// What was kept was to have so many frames, with so many from one keyframe to the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_frames: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keyframe_every: Option<u32>,
     pub command: Vec<String>,
 }
 

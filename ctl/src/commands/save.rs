@@ -1,0 +1,54 @@
+//! `save`: writes the last frames of a program that is kept, whether it runs or has ended.
+//!
+//! Changes nothing about the keeping.
+
+use std::num::NonZeroU64;
+
+use clap::Args;
+use gapii_protocol::control::{Event, KeptInfo, Request, SaveRequest, Target};
+
+use crate::args::{App, Connect, Output};
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::keeping;
+use crate::output_file::OutputFile;
+
+#[derive(Args, Debug)]
+pub struct Save {
+    #[command(flatten)]
+    app: App,
+
+    /// At least the last N frames, from the keyframe before them on [default: all that are kept]
+    #[arg(long, value_name = "N")]
+    last: Option<NonZeroU64>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(args: &Save, connect: &Connect) -> Result<u8, Failure> {
+    let mut connection = Connection::open(connect)?;
+    connection.must_keep()?;
+    let kept = match connection.ask(&Request::Status)? {
+        Event::Status(status) => status.kept,
+        other => return Err(connection.out_of_turn(&other)),
+    };
+    if kept.is_empty() {
+        return Err(Failure::unreachable(
+            "no application is kept; start one with `gapii-ctl run --keep-frames N -- CMD`",
+        ));
+    }
+    let wanted = args.app.app.clone();
+    let output =
+        OutputFile::open(args.output.output.as_deref(), name_of(&kept, wanted.as_deref()))?;
+    let target = wanted.map_or(Target::Only, Target::App);
+    let request = SaveRequest { target, last: args.last.map(NonZeroU64::get) };
+    keeping::save(&mut connection, request, output)?;
+    Ok(0)
+}
+
+/// What a file is named after that nobody named.
+fn name_of<'a>(kept: &'a [KeptInfo], wanted: Option<&'a str>) -> &'a str {
+    let named = |app: &&KeptInfo| wanted.is_none_or(|wanted| app.pid.to_string() == wanted);
+    kept.iter().rev().find(named).map_or(wanted.unwrap_or_default(), |app| &app.name)
+}

@@ -1,0 +1,91 @@
+//! `Keeping`: the last frames of a launched program, in a daemon's memory, until it is asked to write them.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use gapii_protocol::control::{
+    Event, ExitedRequest, Request, SaveRequest, Saved, StartRequest, Target,
+};
+
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::output_file::{OutputFile, Place};
+use crate::summary_line;
+use crate::text::{self, counted};
+
+pub struct Keeping {
+    connection: Connection,
+    target: Target,
+}
+
+impl Keeping {
+    /// Asks for the target's last frames to be kept.
+    pub fn start(mut connection: Connection, request: StartRequest) -> Result<Keeping, Failure> {
+        connection.must_keep()?;
+        let target = request.target.clone();
+        match connection.ask(&Request::Start(request))? {
+            Event::Started(_) => Ok(Keeping { connection, target }),
+            other => Err(connection.out_of_turn(&other)),
+        }
+    }
+
+    /// Says how long the program was held since; false: the daemon is gone, and with it what was kept.
+    pub fn advance(&mut self) -> bool {
+        let Ok(Some(events)) = self.connection.arrived() else {
+            text::say(&"the daemon is gone, and with it what was kept");
+            return false;
+        };
+        for event in events {
+            if let Event::Held(held) = event {
+                text::say(&format_args!(
+                    "keyframe after {} of process {}: held {:.1?}",
+                    counted(held.frames, "frame"),
+                    held.pid,
+                    Duration::from_micros(held.held_us)
+                ));
+            }
+        }
+        true
+    }
+
+    /// Tells how the program ended, which only its parent knows.
+    pub fn program_ended(&mut self, pid: u32, status: ExitStatus) -> Result<(), Failure> {
+        let exited = ExitedRequest { capture: 0, pid: Some(pid), signal: status.signal() };
+        self.connection.send(&Request::Exited(exited))
+    }
+
+    /// Has all that is kept written.
+    pub fn save(mut self, output: OutputFile) -> Result<(), Failure> {
+        let request = SaveRequest { target: self.target.clone(), last: None };
+        save(&mut self.connection, request, output)
+    }
+}
+
+impl AsFd for Keeping {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.connection.as_fd()
+    }
+}
+
+/// Has what is kept written, and says what that is. A new file that stays empty is taken back.
+pub fn save(
+    connection: &mut Connection,
+    request: SaveRequest,
+    output: OutputFile,
+) -> Result<(), Failure> {
+    let saved = connection.save(request, output.as_fd()).inspect_err(|_| output.place.discard())?;
+    text::say(&describe(&saved, &output.place));
+    // A program that is gone without a word is what this is for.
+    match saved.summary.error {
+        Some(_) => summary_line::failure(&saved.summary, &output.place).map_or(Ok(()), Err),
+        None => Ok(()),
+    }
+}
+
+fn describe(saved: &Saved, place: &Place) -> String {
+    let summary = summary_line::text(&saved.summary, place);
+    let Saved { pid, name, first_frame, .. } = saved;
+    format!("{name} (process {pid}) from frame {first_frame} on: {summary}")
+}

@@ -1,0 +1,89 @@
+//! The thread that compresses the blocks of a capture that goes into memory.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+
+use gapii_protocol::trace::BlockEncoder;
+use gapii_protocol::trace::blobs::Collector;
+use gapii_protocol::trace::block::EncodeError;
+use gapii_protocol::trace::footer::{Footer, Totals};
+use gapii_ringbuf::CounterMap;
+
+use crate::capture::assemble::Block;
+use crate::capture::backlog::{Backlog, Work};
+use crate::capture::facts::Facts;
+use crate::capture::kept::{Kept, KeptBlock};
+use crate::capture::progress::Progress;
+use crate::capture::writer::{Done, Written};
+
+/// Fills what is kept.
+pub struct Keeper {
+    kept: Arc<Kept>,
+    encoder: BlockEncoder,
+    collector: Collector,
+    totals: Totals,
+    progress: Arc<Progress>,
+    counter: Arc<CounterMap>,
+    held: Box<dyn Fn(u64, u64) + Send>,
+}
+
+impl Keeper {
+    pub fn new(
+        kept: Arc<Kept>,
+        level: i32,
+        progress: Arc<Progress>,
+        counter: Arc<CounterMap>,
+        held: Box<dyn Fn(u64, u64) + Send>,
+    ) -> Result<Self, EncodeError> {
+        let (encoder, collector) = (BlockEncoder::new(level)?, Collector::default());
+        Ok(Self { kept, encoder, collector, totals: Totals::default(), progress, counter, held })
+    }
+
+    /// Keeps what comes, until [`Work::Finish`].
+    pub fn run(mut self, backlog: &Backlog, done: &Sender<Done>) -> Written {
+        while let Some(work) = backlog.next() {
+            match work {
+                Work::Block(waiting) => {
+                    self.keep(&waiting.block, waiting.frame());
+                    // A drain that is gone needs no ring space.
+                    let _ = done.send(Done { releases: waiting.block.releases.clone() });
+                    self.counter.ring_doorbell();
+                }
+                Work::Mark(reached) => drop(reached),
+                Work::Finish(finish) => {
+                    let reason = finish.end.reason;
+                    self.kept.end(*finish);
+                    let footer = Footer { reason, totals: self.totals, ..Footer::default() };
+                    return Written { footer, ..Written::default() };
+                }
+            }
+        }
+        Written::default()
+    }
+
+    fn keep(&mut self, block: &Block, ahead: Option<&[u8]>) {
+        let facts = Facts::of(block, self.totals.blocks as u32, &mut self.collector);
+        self.totals.blocks += 1;
+        self.totals.frames += facts.frame_ends.len() as u64;
+        self.totals.calls += u64::from(facts.seqs);
+        self.totals.records += facts.records.iter().map(|(_, records)| records).sum::<u64>();
+        self.totals.raw_bytes += u64::from(facts.raw_len);
+        if facts.held_us > 0 {
+            (self.held)(self.totals.frames, facts.held_us);
+        }
+        let frame = match ahead {
+            Some(frame) => Ok(frame.into()),
+            None => self.encoder.encode(&block.raw).map(Vec::into_boxed_slice),
+        };
+        match frame {
+            Ok(frame) => self.kept.push(KeptBlock { frame, facts }),
+            Err(error) => {
+                tracing::warn!("a block is lost: {error}");
+                self.kept.lose_block();
+            }
+        }
+        // Relaxed: a number for people.
+        self.progress.file_bytes.store(self.kept.extent().bytes, Ordering::Relaxed);
+    }
+}

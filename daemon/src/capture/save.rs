@@ -1,0 +1,140 @@
+//! Writes what is kept of a program into a trace of its own.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use gapii_protocol::trace::TraceHeader;
+use gapii_protocol::trace::footer::{
+    CaptureOptions, Footer, GapEntry, Lost, ProcessEntry, ThreadLedger,
+};
+use gapii_protocol::trace::frame::KEPT_VERSION;
+use gapii_protocol::trace::meta::{End, EndReason};
+
+use crate::capture::end::Exited;
+use crate::capture::facts::Facts;
+use crate::capture::kept::Selection;
+use crate::capture::ledger::Ledger;
+use crate::capture::output::{Output, OutputError};
+use crate::capture::writer::{Finish, Writer, Written};
+
+/// What is said of a capture in every trace that is saved of it.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub session: [u8; 16],
+    pub started_unix_ns: u64,
+    pub started_ns: u64,
+    pub process: ProcessEntry,
+    pub options: CaptureOptions,
+}
+
+/// Writes a selection. What could not be written is said in what is returned.
+pub fn save(
+    selection: &Selection,
+    origin: &Origin,
+    exited: Option<Exited>,
+    output: OwnedFd,
+) -> Result<Written, OutputError> {
+    let hurry = Arc::new(AtomicBool::new(false));
+    let output = Output::new(output, hurry).map_err(OutputError::Io)?;
+    let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
+    let Origin { session, started_unix_ns, started_ns, .. } = *origin;
+    let header = TraceHeader {
+        version: KEPT_VERSION,
+        kept: Some(selection.from),
+        ..TraceHeader::new(program, session, started_unix_ns, started_ns)
+    };
+    // It compresses the end of the stream alone.
+    let mut writer = Writer::new(output, 1)?;
+    writer.begin(&header);
+    for block in &selection.blocks {
+        writer.write_kept(&block.frame, &block.facts);
+    }
+    Ok(writer.finish(finish(selection, origin, exited)))
+}
+
+fn finish(selection: &Selection, origin: &Origin, exited: Option<Exited>) -> Finish {
+    let facts = || selection.blocks.iter().map(|block| &block.facts);
+    let told: Vec<GapEntry> = facts().flat_map(|facts| facts.gaps.iter().copied()).collect();
+    let ended = selection.end.as_deref();
+    let untold = ended.map_or(&[][..], |finish| &finish.ledger.gaps);
+    let end = match ended {
+        Some(finish) => {
+            End { reason: seen(finish.end.reason, exited), in_flight: finish.end.in_flight.clone() }
+        }
+        // The program goes on; what it is in shows by what has no leave record.
+        None => End { reason: EndReason::Stop, in_flight: Vec::new() },
+    };
+    let ledger = ledger(facts(), &told, untold, ended.map(|finish| &finish.ledger));
+    let mut missing: Vec<String> = Vec::new();
+    for text in facts().flat_map(|facts| &facts.missing) {
+        if !missing.contains(text) {
+            missing.push(text.clone());
+        }
+    }
+    let footer = Footer {
+        signal: ended.and(exited).and_then(|exited| exited.signal),
+        started_unix_ns: origin.started_unix_ns,
+        processes: vec![origin.process.clone()],
+        gaps: told,
+        options: origin.options.clone(),
+        snapshot: selection.from.is_keyframe,
+        missing: if selection.from.is_keyframe { missing } else { Vec::new() },
+        ..Footer::default()
+    };
+    let calls = facts().map(|facts| u64::from(facts.seqs)).sum();
+    Finish { end, ledger, calls, footer }
+}
+
+/// The reason of an end that nobody could tell before the program's parent did.
+fn seen(reason: EndReason, exited: Option<Exited>) -> EndReason {
+    match (reason, exited) {
+        (EndReason::Lost, Some(Exited { signal: Some(_) })) => EndReason::Crash,
+        (EndReason::Lost, Some(Exited { signal: None })) => EndReason::Exit,
+        _ => reason,
+    }
+}
+
+/// The books of what is in the file: what was produced before it is not of it, and neither emitted nor
+/// lost.
+fn ledger<'a>(
+    blocks: impl Iterator<Item = &'a Facts>,
+    told: &[GapEntry],
+    untold: &[GapEntry],
+    whole: Option<&Ledger>,
+) -> Ledger {
+    let mut threads: BTreeMap<u32, ThreadLedger> = BTreeMap::new();
+    for facts in blocks {
+        for label in &facts.threads {
+            let thread = threads.entry(label.thread).or_default();
+            (thread.thread, thread.process, thread.tid) = (label.thread, label.process, label.tid);
+            thread.name = label.name();
+        }
+        for (thread, records) in &facts.records {
+            threads.entry(*thread).or_default().emitted += records;
+        }
+    }
+    let is_here = |gap: &&GapEntry| threads.contains_key(&gap.thread);
+    let untold: Vec<GapEntry> = untold.iter().filter(is_here).copied().collect();
+    let mut lost = Lost::default();
+    for gap in told.iter().chain(&untold) {
+        lost.records = lost.records.saturating_add(gap.records);
+        lost.calls = lost.calls.saturating_add(gap.calls);
+        lost.bytes = lost.bytes.saturating_add(gap.bytes);
+        if let Some(thread) = threads.get_mut(&gap.thread) {
+            thread.lost = thread.lost.saturating_add(gap.records);
+        }
+    }
+    for thread in threads.values_mut() {
+        thread.produced = thread.emitted.saturating_add(thread.lost);
+        let known = whole
+            .and_then(|ledger| ledger.threads.iter().find(|known| known.thread == thread.thread));
+        (thread.waits, thread.wait_ns) = known.map_or((0, 0), |known| (known.waits, known.wait_ns));
+    }
+    let (waits, wait_ns) = threads
+        .values()
+        .fold((0, 0), |(waits, ns), thread| (waits + thread.waits, ns + thread.wait_ns));
+    let refused = whole.map_or_else(Vec::new, |ledger| ledger.refused.clone());
+    Ledger { threads: threads.into_values().collect(), gaps: untold, refused, lost, waits, wait_ns }
+}

@@ -1,0 +1,139 @@
+//! An application whose last frames are kept: what of it outlives the application, and how it is saved.
+
+use std::os::fd::OwnedFd;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use gapii_protocol::app::Launch;
+use gapii_protocol::control::{ControlError, KeepRequest, KeptInfo, Saved, code};
+
+use crate::capture::end::Exited;
+use crate::capture::kept::{KeepLimits, Kept};
+use crate::capture::save::{self, Origin};
+use crate::capture::{Capture, Order};
+
+/// How long what was published may take to come out.
+const FLUSH_LIMIT: Duration = Duration::from_secs(5);
+
+/// An application that is kept, or was when it ended.
+#[derive(Debug)]
+pub struct Keep {
+    pub capture_id: u64,
+    pub launch: Option<Launch>,
+    pub origin: Origin,
+    pub kept: Arc<Kept>,
+    /// What its parent saw of its end, which may come after that.
+    exited: Mutex<Option<Exited>>,
+    /// Gone once it has ended.
+    capture: Mutex<Option<Arc<Capture>>>,
+}
+
+impl Keep {
+    pub fn new(capture: &Arc<Capture>, launch: Option<Launch>, origin: Origin) -> Option<Self> {
+        Some(Self {
+            capture_id: capture.plan.id,
+            launch,
+            origin,
+            kept: Arc::clone(capture.kept.as_ref()?),
+            exited: Mutex::new(None),
+            capture: Mutex::new(Some(Arc::clone(capture))),
+        })
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.origin.process.pid
+    }
+
+    /// Whether a user who says `name` means this application.
+    pub fn is_called(&self, name: &str) -> bool {
+        let process = &self.origin.process;
+        let file = process.exe.rsplit('/').next();
+        name.parse() == Ok(process.pid) || name == process.name || file == Some(name)
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.capture().is_some()
+    }
+
+    /// Its parent says how it ended.
+    pub fn exited(&self, signal: Option<i32>) {
+        *self.exited.lock().unwrap_or_else(PoisonError::into_inner) = Some(Exited { signal });
+        if let Some(capture) = self.capture() {
+            // One that takes no orders has ended.
+            let _ = capture.order(Order::Exited { signal });
+        }
+    }
+
+    /// No more of it comes.
+    pub fn end(&self) {
+        *self.capture.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    pub fn info(&self) -> KeptInfo {
+        let extent = self.kept.extent();
+        let KeepLimits { frames, bytes, keyframe_every } = self.kept.limits;
+        KeptInfo {
+            pid: self.pid(),
+            name: self.origin.process.name.clone(),
+            is_running: self.is_running(),
+            frames: extent.frames,
+            bytes: extent.bytes,
+            keyframes: extent.keyframes,
+            held_us: extent.held_us,
+            limits: KeepRequest { frames, bytes, keyframe_every },
+        }
+    }
+
+    /// Writes at least the `last` frames, or all. Waits: for what is under way, and, of an application that
+    /// has ended, for the rest of it.
+    pub fn save(
+        &self,
+        last: Option<u64>,
+        has_ended: bool,
+        output: OwnedFd,
+    ) -> Result<Saved, ControlError> {
+        if has_ended {
+            self.kept.wait_end(FLUSH_LIMIT);
+        } else {
+            self.flush();
+        }
+        let process = &self.origin.process;
+        let nothing = || {
+            let KeepLimits { bytes, .. } = self.kept.limits;
+            ControlError::new(
+                code::NO_CAPTURE,
+                format!(
+                    "nothing is kept of {} (pid {}) yet: it has recorded nothing, or more than {} MiB came \
+                     before the next keyframe; then keep more with --keep-bytes",
+                    process.name,
+                    process.pid,
+                    bytes >> 20
+                ),
+            )
+        };
+        let selection = self.kept.select(last).ok_or_else(nothing)?;
+        let ends = selection.blocks.iter().flat_map(|block| &block.facts.frame_ends);
+        let first_frame = ends.map(|(_, frame)| *frame).next().unwrap_or(0);
+        let exited = *self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = save::save(&selection, &self.origin, exited, output)
+            .map_err(|error| ControlError::new(code::INTERNAL, error.to_string()))?;
+        let (pid, name) = (process.pid, process.name.clone());
+        Ok(Saved { pid, name, first_frame, summary: written.summary() })
+    }
+
+    /// Waits until what the application published by now is kept.
+    fn flush(&self) {
+        let Some(capture) = self.capture() else { return };
+        let (reached, is_reached) = channel();
+        let accepted = capture.order(Order::Flush(reached)).is_ok();
+        if !accepted || is_reached.recv_timeout(FLUSH_LIMIT) == Err(RecvTimeoutError::Timeout) {
+            // What is there is saved all the same.
+            tracing::warn!(pid = self.pid(), "what is under way is not waited for");
+        }
+    }
+
+    fn capture(&self) -> Option<Arc<Capture>> {
+        self.capture.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
