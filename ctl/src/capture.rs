@@ -124,7 +124,11 @@ impl Capture {
     /// Tells how the launched program ended, which only its parent knows; the outcome follows.
     pub fn program_exited(&mut self, signal: Option<i32>) -> Result<(), Failure> {
         self.expect_end();
-        self.connection.send(&Request::Exited(ExitedRequest { capture: self.id, pid: None, signal }))
+        self.connection.send(&Request::Exited(ExitedRequest {
+            capture: self.id,
+            pid: None,
+            signal,
+        }))
     }
 
     /// When a daemon that has to end the capture, and says nothing, is to be given up.

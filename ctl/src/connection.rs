@@ -92,6 +92,7 @@ impl Connection {
         &mut self,
         request: SaveRequest,
         output: BorrowedFd<'_>,
+        mut held: impl FnMut(&control::Held),
     ) -> Result<control::Saved, Failure> {
         self.must_keep()?;
         self.stream.set_read_timeout(Some(SAVE_DEADLINE)).map_err(|error| self.broken(&error))?;
@@ -102,7 +103,7 @@ impl Connection {
             match self.answer()? {
                 Event::Saved(saved) => return Ok(saved),
                 // It was on its way.
-                Event::Held(_) => {}
+                Event::Held(on_its_way) => held(&on_its_way),
                 other => return Err(self.out_of_turn(&other)),
             }
         }

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use gapii_protocol::control::{
-    Event, ExitedRequest, Request, SaveRequest, Saved, StartRequest, Target,
+    Event, ExitedRequest, Held, Request, SaveRequest, Saved, StartRequest, Target,
 };
 
 use crate::connection::Connection;
@@ -39,12 +39,7 @@ impl Keeping {
         };
         for event in events {
             if let Event::Held(held) = event {
-                text::say(&format_args!(
-                    "keyframe after {} of process {}: held {:.1?}",
-                    counted(held.frames, "frame"),
-                    held.pid,
-                    Duration::from_micros(held.held_us)
-                ));
+                say_held(&held);
             }
         }
         true
@@ -69,13 +64,24 @@ impl AsFd for Keeping {
     }
 }
 
+fn say_held(held: &Held) {
+    text::say(&format_args!(
+        "keyframe after {} of process {}: held {:.1?}",
+        counted(held.frames, "frame"),
+        held.pid,
+        Duration::from_micros(held.held_us)
+    ));
+}
+
 /// Has what is kept written, and says what that is. A new file that stays empty is taken back.
 pub fn save(
     connection: &mut Connection,
     request: SaveRequest,
     output: OutputFile,
 ) -> Result<(), Failure> {
-    let saved = connection.save(request, output.as_fd()).inspect_err(|_| output.place.discard())?;
+    let saved = connection
+        .save(request, output.as_fd(), say_held)
+        .inspect_err(|_| output.place.discard())?;
     text::say(&describe(&saved, &output.place));
     // A program that is gone without a word is what this is for.
     match saved.summary.error {

@@ -165,7 +165,7 @@ fn many_processes_of_a_launch_follow_each_other() {
         let mut app = daemon.launched_app(launch);
         app.obey(&["wait", "thread", &format!("calls {calls}"), "end 4", "idle"]);
     }
-    client.send(&Request::Exited(ExitedRequest { capture, signal: None }));
+    client.send(&Request::Exited(ExitedRequest { pid: None, capture, signal: None }));
     let summary = client.ended().summary;
     assert_eq!((summary.reason.as_str(), summary.processes, summary.calls), ("exit", 5, 15));
     complete_footer(&file);
@@ -230,7 +230,11 @@ fn launched_processes_are_captured_from_their_first_call() {
     second.obey(&["wait", "thread", "frames 2 2", "end 4"]);
     first.tell("kill");
     first.wait();
-    client.send(&Request::Exited(ExitedRequest { capture: started.capture, signal: Some(9) }));
+    client.send(&Request::Exited(ExitedRequest {
+        pid: None,
+        capture: started.capture,
+        signal: Some(9),
+    }));
     let summary = client.ended().summary;
     assert_eq!((summary.reason.as_str(), summary.signal), ("crash", Some(9)));
     assert_eq!((summary.processes, summary.frames), (2, 3));
@@ -243,7 +247,11 @@ fn launched_program_that_exits_ends_the_capture() {
     let mut client = daemon.client();
     let file = tempfile::tempfile().unwrap();
     let started = client.start(capture_of(Target::Launch([8; 16])), &file);
-    client.send(&Request::Exited(ExitedRequest { capture: started.capture, signal: None }));
+    client.send(&Request::Exited(ExitedRequest {
+        pid: None,
+        capture: started.capture,
+        signal: None,
+    }));
     assert_eq!(client.ended().summary.reason, "exit");
     assert_eq!(complete_footer(&file).totals.calls, 0);
 }

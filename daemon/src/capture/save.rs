@@ -80,6 +80,7 @@ fn finish(selection: &Selection, origin: &Origin, exited: Option<Exited>) -> Fin
         gaps: told,
         options: origin.options.clone(),
         snapshot: selection.from.is_keyframe,
+        held_us: facts().map(|facts| facts.held_us).max().unwrap_or(0),
         missing: if selection.from.is_keyframe { missing } else { Vec::new() },
         ..Footer::default()
     };

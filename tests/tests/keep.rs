@@ -1,0 +1,212 @@
+//! What has already happened: the last frames of a program, kept in memory and saved when somebody asks,
+//! while it runs and after it was killed.
+
+use std::process::Command;
+use std::time::Duration;
+
+use gapii_tests::display::Display;
+use gapii_tests::gapii::{Session, Trace, append};
+use gapii_tests::loading::offscreen;
+use gapii_tests::process::{Finished, LIMIT, Running, run, send_signal};
+use gapii_tests::programs::{app, names_in, program};
+use gapii_tests::replays::verified;
+use gapii_tests::wait;
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// Programs whose state a snapshot does not hold, and says so.
+const NOT_HELD: [&str; 3] = ["egl_image", "fixed_function", "fixed_values"];
+
+/// Keeps a program that is described anew every other frame, and compares what is saved of it at its end.
+fn check(session: &Session, name: &str) -> Result<(), String> {
+    let native = run(&mut offscreen(&app(name), [""; 0]));
+    let options = ["--keep-frames", "2", "--keyframe-every", "2", "--observe-frames", "1"];
+    let recording = session.record(&options, &offscreen(&app(name), [""; 0]));
+    if (recording.run.status, &recording.run.stdout) != (native.status, &native.stdout) {
+        return Err(format!("natively {native}\nwith us {}", recording.run));
+    }
+    recording.trace.verify();
+    if NOT_HELD.contains(&name) {
+        return Ok(());
+    }
+    verified(session, &recording.trace, &[]).map(|_| ())
+}
+
+#[test]
+fn programs_are_played_exactly_from_a_keyframe_on() {
+    let session = Session::new();
+    let names = names_in("apps");
+    let wrong: Vec<String> = names
+        .iter()
+        .filter_map(|name| check(&session, name).err().map(|what| format!("{name}: {what}")))
+        .collect();
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_was_kept_begins_at_a_keyframe_and_passes_over_later_ones() {
+    let session = Session::new();
+    let keep = ["--keep-frames", "9", "--keyframe-every", "4", "--observe-frames", "1"];
+    let recording = session.record(&keep, &offscreen(&app("animation"), [""; 0]));
+    recording.run.ok();
+    let trace = &recording.trace;
+    trace.is_whole("exit");
+    // Frames 0 to 29, described anew after each fourth.
+    let frames: Vec<u64> = trace.commands().iter().map(|command| command.frame).collect();
+    assert_eq!((frames.first(), frames.last()), (Some(&20), Some(&30)));
+    assert_eq!(
+        (trace.info()["frames"].as_u64(), &trace.info()["snapshot"]),
+        (Some(10), &true.into())
+    );
+    let made = |name| trace.commands().iter().filter(|command| command.name == name).count();
+    assert_eq!(made("eglCreateContext"), 1, "the later descriptions are listed");
+    let report = verified(&session, trace, &[]).unwrap();
+    assert_eq!(report["verified"]["frames"], 10, "{report:#}");
+    // Frames are found by their numbers.
+    for (frames, swaps) in [("20..21", 1), ("27..29", 2), ("0..", 10)] {
+        let listed = trace.ask("dump", &["--json", "--frames", frames]).ok();
+        let commands = gapii_tests::gapii::commands(&listed);
+        let count = commands.iter().filter(|command| command.name == "eglSwapBuffers").count();
+        assert_eq!(count, swaps, "{frames}");
+        let set_up = commands.iter().filter(|command| command.name == "eglCreateContext").count();
+        assert_eq!(set_up, usize::from(frames != "27..29"), "{frames}");
+    }
+}
+
+#[test]
+fn program_that_ends_before_the_first_keyframe_is_saved_whole() {
+    let session = Session::new();
+    let recording =
+        session.record(&["--keep-frames", "300"], &offscreen(&app("animation"), [""; 0]));
+    recording.run.ok();
+    recording.trace.is_whole("exit");
+    let info = recording.trace.info();
+    assert_eq!((&info["frames"], &info["snapshot"]), (&30.into(), &false.into()), "{info:#}");
+    verified(&session, &recording.trace, &[]).unwrap();
+}
+
+#[test]
+fn crash_in_the_driver_is_what_is_kept_ends_with() {
+    let session = Session::new();
+    let keep = ["--keep-frames", "10", "--keyframe-every", "7", "--observe-frames", "1"];
+    let process = offscreen(&program("crash_in_driver"), ["50"]);
+    let recording = session.record(&keep, &process);
+    recording.run.clone().exited_with(139);
+    let trace = &recording.trace;
+    trace.is_whole("crash");
+    let end = &trace.info()["end_of_stream"];
+    assert_eq!(end["signal"], 11, "{end}");
+    assert_eq!(end["in_flight"][0]["name"], "glTexSubImage2D", "{end}");
+    let last = trace.commands().pop().unwrap();
+    assert!(last.in_flight && last.frame == 50, "{last:?}");
+    let report = verified(&session, trace, &[]).unwrap();
+    assert_eq!(report["verified"]["frames"], 15, "{report:#}");
+}
+
+/// A scene of glmark2 that the session's daemon keeps; `options` are those of `gapii-ctl run`.
+fn kept_scene(session: &Session, display: &Display, scene: &str, options: &[&str]) -> Running {
+    let mut process = Command::new("glmark2-es2");
+    process.args(["-b", &format!("{scene}:duration=100")]).env_remove("EGL_PLATFORM");
+    display.use_in(&mut process);
+    let mut command = session.ctl(["run"]);
+    command.args(options);
+    append(&mut command, &process);
+    Running::start(&mut command)
+}
+
+/// What `gapii-ctl status` says of the one program that is kept, once it is `enough`.
+fn kept(session: &Session, enough: impl Fn(&Value) -> bool) -> Value {
+    wait::until("a program to be kept", LIMIT, || {
+        let status = run(&mut session.ctl(["status", "--json"])).ok();
+        let status: Value = serde_json::from_str(&status.stdout).ok()?;
+        let kept = status["kept"].as_array()?.first()?.clone();
+        enough(&kept).then_some(kept)
+    })
+}
+
+fn number(value: &Value, field: &str) -> u64 {
+    value[field].as_u64().unwrap_or_else(|| panic!("no {field}: {value}"))
+}
+
+/// Saves the last frames, and says what came of it.
+fn save(session: &Session, options: &[&str], name: &str) -> (Trace, Finished) {
+    let trace = Trace::new(session.path(name));
+    let finished = run(session.ctl(["save"]).args(options).arg("-o").arg(&trace.path));
+    (trace, finished)
+}
+
+/// The trace is well-formed and played exactly; how many frames it has.
+#[track_caller]
+fn plays(session: &Session, trace: &Trace, reason: &str) -> u64 {
+    trace.is_whole(reason);
+    let report = verified(session, trace, &[]).unwrap();
+    number(&report["verified"], "frames")
+}
+
+#[test]
+fn frames_are_saved_while_the_program_runs_and_after_it_was_killed() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let display = Display::start();
+    let keep = ["--keep-frames", "20", "--keyframe-every", "10", "--observe-frames", "1"];
+    let scene = kept_scene(&session, &display, "texture", &keep);
+    let pid = number(&kept(&session, |kept| number(kept, "frames") >= 20), "pid");
+    for turn in 0..3 {
+        let last = if turn == 0 { "20" } else { "5" };
+        let app = pid.to_string();
+        let (trace, saved) =
+            save(&session, &["--app", &app, "--last", last], &format!("{turn}.gapii"));
+        let saved = saved.ok();
+        assert!(saved.stderr.contains(" from frame "), "{saved}");
+        assert!(plays(&session, &trace, "stop") >= last.parse().unwrap(), "{last}");
+    }
+    // One capture at a time; who asks hears what to do.
+    let refused = run(session.ctl(["start", "--frames", "1", "-o"]).arg(session.path("no.gapii")));
+    assert!(refused.clone().exited_with(3).stderr.contains("gapii-ctl save"), "{refused}");
+
+    send_signal(pid as u32, Signal::SEGV);
+    let finished = scene.finish(LIMIT);
+    assert!(finished.stderr.contains("keyframe after"), "{finished}");
+    finished.exited_with(139);
+    let (trace, saved) = save(&session, &["--last", "20"], "killed.gapii");
+    saved.ok();
+    trace.verify();
+    assert!(verified(&session, &trace, &[]).unwrap()["verified"]["frames"].as_u64() >= Some(20));
+    let end = &trace.info()["end_of_stream"];
+    assert!(["crash", "lost"].contains(&end["reason"].as_str().unwrap()), "{end}");
+    assert_eq!(kept(&session, |_| true)["is_running"], false);
+}
+
+#[test]
+fn memory_of_what_is_kept_is_bounded() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let display = Display::start();
+    let keep = ["--keep-frames", "100000", "--keep-bytes", "2M", "--keyframe-every", "100000"];
+    let scene = kept_scene(&session, &display, "buffer:update-method=subdata", &keep);
+    // Far more than fits goes by; keyframes come where the daemon asks for them.
+    let mut most = 0;
+    let began = std::time::Instant::now();
+    while began.elapsed() < Duration::from_secs(8) {
+        let now = kept(&session, |_| true);
+        most = most.max(number(&now, "bytes"));
+    }
+    assert!(most <= 2 << 20, "{most} bytes are kept");
+    let saved = wait::until("something to save", LIMIT, || {
+        let (trace, saved) = save(&session, &["--last", "1"], "bounded.gapii");
+        saved.status.success().then_some(trace)
+    });
+    saved.is_whole("stop");
+    assert_eq!(saved.info()["snapshot"], true);
+    verified(&session, &saved, &[]).unwrap();
+    drop(scene);
+}
+
+#[test]
+fn nothing_to_save_is_said() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let (trace, saved) = save(&session, &[], "none.gapii");
+    assert!(saved.clone().exited_with(3).stderr.contains("--keep-frames"), "{saved}");
+    assert!(!trace.path.exists());
+}
