@@ -117,6 +117,21 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
     }
 }
 
+/// What each command of `programs/bench_tracked.c` takes, in nanoseconds, in the order in which it says
+/// so. The first is not followed.
+pub fn tracked(way: Way, calls: u64) -> Vec<(String, f64)> {
+    let session = Session::new();
+    let mut process = Command::new(program("bench_tracked"));
+    process.arg(calls.to_string()).env("LD_LIBRARY_PATH", fake_driver(Driver::Bare));
+    let finished = run_as(way, &session, &session.path("bench"), process).ok();
+    let figure = |line: &str| {
+        let (name, ns) = line.split_once(' ')?;
+        Some((name.to_owned(), ns.parse().ok()?))
+    };
+    let figures: Option<Vec<_>> = finished.stdout.lines().map(figure).collect();
+    figures.unwrap_or_else(|| panic!("bench_tracked says a command and a number: {finished}"))
+}
+
 /// Runs `process` to its end; a captured one leaves its trace in `trace`.
 pub fn run_as(way: Way, session: &Session, trace: &Path, mut process: Command) -> Finished {
     match way {

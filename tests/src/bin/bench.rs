@@ -2,7 +2,8 @@
 //! and under apitrace, interleaved; medians, added nanoseconds and ratios, and which bars are reached.
 //!
 //! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
-//! `--replay`, scenes and replays of their recordings.
+//! `--replay`, scenes and replays of their recordings. With `--tracked`, what commands cost that are
+//! followed at all times.
 //!
 //! Nothing else should run on the machine meanwhile.
 
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Parser;
-use gapii_tests::bench::{Load, On, Sample, Way, median, sample};
+use gapii_tests::bench::{self, Load, On, Sample, Way, median, sample};
 use gapii_tests::display::Display;
 use gapii_tests::glmark2::{self, Rounds, Run};
 use gapii_tests::process::missing;
@@ -58,6 +59,10 @@ struct Options {
     #[arg(long)]
     replay: bool,
 
+    /// Measure instead what commands cost that are followed while nothing is recorded
+    #[arg(long)]
+    tracked: bool,
+
     /// Seconds that a scene of glmark2-es2 lasts
     #[arg(long, default_value_t = 3)]
     seconds: u64,
@@ -84,6 +89,10 @@ fn main() -> ExitCode {
     }
     if options.glmark2 {
         measure_scenes(&options);
+        return ExitCode::SUCCESS;
+    }
+    if options.tracked {
+        measure_tracked(&options);
         return ExitCode::SUCCESS;
     }
     let (burst, sustained) = measure(&options);
@@ -178,6 +187,40 @@ fn print_sustained(options: &Options, sustained: &Samples) {
         );
     }
     println!();
+}
+
+/// Runs the program of tracked commands natively and with the shim loaded, round after round, and
+/// prints what came out.
+fn measure_tracked(options: &Options) {
+    const CALLS: u64 = 10_000_000;
+    /// Added nanoseconds: of the first command, which is not followed, and of the others.
+    const MOST: [f64; 2] = [2.0, 12.0];
+    let mut rounds = Vec::new();
+    for number in 1..=options.rounds {
+        eprintln!("round {number} of {}", options.rounds);
+        rounds.push([Way::Native, Way::Idle].map(|way| bench::tracked(way, CALLS)));
+    }
+    println!("driver: {}", describe(On::Bare));
+    println!("median of {} rounds, {CALLS} calls each\n", options.rounds);
+    println!("command                      native     idle    added      bar");
+    let names: Vec<String> = rounds
+        .first()
+        .into_iter()
+        .flat_map(|[native, _]| native.iter().map(|(name, _)| name.clone()))
+        .collect();
+    let mut figures = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let [native, idle] = [0, 1].map(|way: usize| {
+            median(rounds.iter().filter_map(|round| Some(round.get(way)?.get(at)?.1)))
+        });
+        let (added, most) = (idle - native, MOST[usize::from(at > 0)]);
+        let reached = if added <= most { "reached" } else { "missed" };
+        println!("{name:26}{native:9.2}{idle:9.2}{added:9.2}  {most:4} {reached}");
+        figures.push(json!({ "command": name, "native_ns": native, "idle_ns": idle }));
+    }
+    if options.json {
+        println!("{}", Value::from(figures));
+    }
 }
 
 /// Runs every scene in every way, round after round, and prints what came out.
