@@ -20,7 +20,8 @@ macro_rules! driver_functions {
         memory {$($unsafe_name:ident = $unsafe_id:ident($($unsafe_arg:ident: $unsafe_ty:ty),*)
             $(-> $unsafe_result:ty)?;)*}
     ) => {
-        $(pub fn $name($($arg: $ty),*) $(-> $result)? {
+        $(#[allow(clippy::too_many_arguments)] // As many as the command has.
+        pub fn $name($($arg: $ty),*) $(-> $result)? {
             driver_functions!(call $id($($arg: $ty),*) $(-> $result)?)
         })*
         $(/// # Safety

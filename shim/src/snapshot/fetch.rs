@@ -19,6 +19,8 @@ const GL_RED: i32 = 0x1903;
 const GL_NEAREST: i32 = 0x2600;
 const GL_TEXTURE_MAG_FILTER: u32 = 0x2800;
 const GL_TEXTURE_MIN_FILTER: u32 = 0x2801;
+const GL_UNSIGNED_BYTE: u32 = 0x1401;
+const GL_RGBA8: u32 = 0x8058;
 const GL_RGBA32F: u32 = 0x8814;
 const GL_RGBA32UI: u32 = 0x8D70;
 const GL_RGBA32I: u32 = 0x8D82;
@@ -158,7 +160,8 @@ impl Fetch {
     /// A texture to draw to, attached; `None`: the driver draws to none such.
     fn canvas(&self, values: Values, width: i32, height: i32) -> Option<u32> {
         let format = match values {
-            Values::Bytes | Values::Floats => GL_RGBA32F,
+            Values::Bytes => GL_RGBA8,
+            Values::Floats => GL_RGBA32F,
             Values::Ints => GL_RGBA32I,
             Values::Uints => GL_RGBA32UI,
         };
@@ -191,14 +194,15 @@ impl Fetch {
 
 /// Reads what was drawn.
 fn read_band(values: Values, width: i32, height: i32, read: &mut Vec<u8>) -> Option<()> {
-    let (format, kind) = match values {
-        Values::Bytes | Values::Floats => (GL_RGBA, GL_FLOAT),
-        Values::Ints => (GL_RGBA_INTEGER, GL_INT),
-        Values::Uints => (GL_RGBA_INTEGER, GL_UNSIGNED_INT),
+    let (format, kind, pixel_bytes) = match values {
+        Values::Bytes => (GL_RGBA, GL_UNSIGNED_BYTE, 4),
+        Values::Floats => (GL_RGBA, GL_FLOAT, 16),
+        Values::Ints => (GL_RGBA_INTEGER, GL_INT, 16),
+        Values::Uints => (GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16),
     };
-    let bytes = usize::try_from(width).ok()?.checked_mul(usize::try_from(height).ok()?)?;
-    resize(read, bytes.checked_mul(16)?)?;
-    // SAFETY: rows without gaps, of pixels of 16 bytes.
+    let pixels = usize::try_from(width).ok()?.checked_mul(usize::try_from(height).ok()?)?;
+    resize(read, pixels.checked_mul(pixel_bytes)?)?;
+    // SAFETY: rows without gaps, of pixels that have as many bytes.
     unsafe { gl::read_pixels(0, 0, width, height, format, kind, read.as_mut_ptr()) };
     (gl::get_error() == 0).then_some(())
 }

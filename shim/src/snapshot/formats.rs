@@ -1,6 +1,8 @@
 //! How pixels of each internal format are read from a framebuffer or a shader, and uploaded again,
 //! without a difference.
 
+use std::sync::OnceLock;
+
 const GL_UNSIGNED_BYTE: u32 = 0x1401;
 const GL_BYTE: u32 = 0x1400;
 const GL_UNSIGNED_SHORT: u32 = 0x1403;
@@ -301,41 +303,85 @@ pub fn is_plain(values: Values, take: &[usize], encode: Encode) -> bool {
         }
 }
 
+impl Encode {
+    /// Bytes of a pixel that so many components are taken of.
+    pub fn pixel_bytes(self, components: usize) -> usize {
+        match self {
+            Self::Unorm8 | Self::Srgb8 | Self::Snorm8 => components,
+            Self::Unorm16 | Self::Snorm16 | Self::Half => 2 * components,
+            Self::Whole(bytes) => bytes * components,
+            Self::Packed(_) => 2,
+            Self::Unorm1010102 | Self::Uint1010102 => 4,
+        }
+    }
+}
+
 /// Appends pixels as they are uploaded; `read` has four components a pixel, bytes or words as the
 /// values say.
 pub fn encode(read: &[u8], values: Values, take: &[usize], encode: Encode, out: &mut Vec<u8>) {
-    match values {
-        Values::Bytes => {
-            let is_plain = matches!(encode, Encode::Unorm8 | Encode::Srgb8);
-            match *take {
-                [0, 1, 2, 3] if is_plain => out.extend_from_slice(read),
-                [0, 1, 2] if is_plain => {
-                    let pixels = read.as_chunks::<4>().0.iter();
-                    out.extend(pixels.flat_map(|[red, green, blue, _]| [*red, *green, *blue]));
-                }
-                _ => {
-                    for pixel in read.as_chunks::<4>().0 {
-                        encode_pixel(pixel.map(|byte| f32::from(byte) / 255.0), take, encode, out);
-                    }
+    match (values, encode) {
+        (Values::Bytes, Encode::Unorm8 | Encode::Srgb8) => encode_bytes(read, take, out),
+        (Values::Bytes, Encode::Packed(bits)) => encode_packed(read, bits, out),
+        (Values::Bytes, _) => {
+            for pixel in read.as_chunks::<4>().0 {
+                encode_pixel(pixel.map(|byte| f32::from(byte) / 255.0), take, encode, out);
+            }
+        }
+        (_, Encode::Whole(bytes)) => {
+            for pixel in read.as_chunks::<16>().0 {
+                let words = pixel.as_chunks::<4>().0;
+                for word in take.iter().filter_map(|at| words.get(*at)) {
+                    out.extend_from_slice(word.get(..bytes).unwrap_or(word));
                 }
             }
         }
-        Values::Floats => {
+        (Values::Floats, _) => {
             for pixel in words(read) {
-                match encode {
-                    Encode::Whole(bytes) => encode_words(pixel, take, bytes, out),
-                    _ => encode_pixel(pixel.map(f32::from_bits), take, encode, out),
-                }
+                encode_pixel(pixel.map(f32::from_bits), take, encode, out);
             }
         }
-        Values::Ints | Values::Uints => {
+        (Values::Ints | Values::Uints, _) => {
             for pixel in words(read) {
-                match encode {
-                    Encode::Whole(bytes) => encode_words(pixel, take, bytes, out),
-                    _ => out.extend_from_slice(&pack_1010102(pixel).to_le_bytes()),
-                }
+                out.extend_from_slice(&pack_1010102(pixel).to_le_bytes());
             }
         }
+    }
+}
+
+fn encode_bytes(read: &[u8], take: &[usize], out: &mut Vec<u8>) {
+    let pixels = read.as_chunks::<4>().0;
+    match *take {
+        [0, 1, 2, 3] => out.extend_from_slice(read),
+        [0, 1, 2] => {
+            for [red, green, blue, _] in pixels {
+                out.extend_from_slice(&[*red, *green, *blue]);
+            }
+        }
+        [at] => out.extend(pixels.iter().filter_map(|pixel| pixel.get(at))),
+        _ => {
+            for pixel in pixels {
+                out.extend(take.iter().filter_map(|at| pixel.get(*at)));
+            }
+        }
+    }
+}
+
+/// Two bytes a pixel; what each byte of a component becomes is looked up.
+fn encode_packed(read: &[u8], bits: [u32; 4], out: &mut Vec<u8>) {
+    let mut shift = bits.iter().sum::<u32>();
+    let tables = bits.map(|bits| {
+        shift -= bits;
+        let mut byte = 0_u8;
+        [0_u16; 256].map(|_| {
+            let value = unorm(f32::from(byte) / 255.0, bits) as u16;
+            byte = byte.wrapping_add(1);
+            value << shift
+        })
+    });
+    for pixel in read.as_chunks::<4>().0 {
+        let parts = tables.iter().zip(pixel);
+        let parts = parts.map(|(table, byte)| table.get(usize::from(*byte)).copied().unwrap_or(0));
+        out.extend_from_slice(&parts.fold(0, |packed, part| packed | part).to_le_bytes());
     }
 }
 
@@ -347,20 +393,13 @@ fn words(read: &[u8]) -> impl Iterator<Item = [u32; 4]> {
     })
 }
 
-fn encode_words(pixel: [u32; 4], take: &[usize], bytes: usize, out: &mut Vec<u8>) {
-    for word in take.iter().filter_map(|at| pixel.get(*at)) {
-        out.extend(word.to_le_bytes().iter().take(bytes));
-    }
-}
-
 fn encode_pixel(pixel: [f32; 4], take: &[usize], encode: Encode, out: &mut Vec<u8>) {
     match encode {
         Encode::Packed(bits) => {
-            let mut packed = 0_u16;
-            for (value, bits) in pixel.iter().zip(bits) {
-                packed = packed << bits | unorm(*value, bits) as u16;
-            }
-            out.extend_from_slice(&packed.to_le_bytes());
+            let values = pixel.iter().zip(bits);
+            let packed =
+                values.fold(0, |packed, (value, bits)| packed << bits | unorm(*value, bits));
+            out.extend_from_slice(&(packed as u16).to_le_bytes());
             return;
         }
         Encode::Unorm1010102 | Encode::Uint1010102 => {
@@ -376,7 +415,7 @@ fn encode_pixel(pixel: [f32; 4], take: &[usize], encode: Encode, out: &mut Vec<u
     for at in take {
         let value = pixel.get(*at).copied().unwrap_or(0.0);
         match encode {
-            Encode::Srgb8 if *at < 3 => out.push(unorm(to_srgb(value), 8) as u8),
+            Encode::Srgb8 if *at < 3 => out.push(srgb8(value)),
             Encode::Unorm8 | Encode::Srgb8 => out.push(unorm(value, 8) as u8),
             Encode::Snorm8 => out.extend_from_slice(&(snorm(value, 7) as i8).to_le_bytes()),
             Encode::Unorm16 => out.extend_from_slice(&(unorm(value, 16) as u16).to_le_bytes()),
@@ -397,6 +436,20 @@ fn unorm(value: f32, bits: u32) -> u32 {
 
 fn snorm(value: f32, bits: u32) -> i32 {
     (value.clamp(-1.0, 1.0) * ((1_u32 << bits) - 1) as f32).round() as i32
+}
+
+/// Entries over the numbers from 0 to 1: no two bytes of sRGB come to lie in one.
+const SRGB_ENTRIES: usize = 1 << 14;
+
+/// The byte that a number was decoded from.
+fn srgb8(linear: f32) -> u8 {
+    static TABLE: OnceLock<Vec<u8>> = OnceLock::new();
+    let table = TABLE.get_or_init(|| {
+        let middle = |entry: usize| (entry as f32 + 0.5) / SRGB_ENTRIES as f32;
+        (0..SRGB_ENTRIES).map(|entry| unorm(to_srgb(middle(entry)), 8) as u8).collect()
+    });
+    let entry = (linear.clamp(0.0, 1.0) * SRGB_ENTRIES as f32) as usize;
+    table.get(entry.min(SRGB_ENTRIES - 1)).copied().unwrap_or(0)
 }
 
 fn to_srgb(linear: f32) -> f32 {
@@ -472,7 +525,10 @@ mod tests {
                 true => value / 12.92,
                 false => ((value + 0.055) / 1.055).powf(2.4),
             };
-            assert_eq!(unorm(to_srgb(linear), 8), u32::from(byte));
+            // A driver need not decode as exactly as this.
+            for off in [-1e-6, 0.0, 1e-6] {
+                assert_eq!(srgb8(linear + off), byte);
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 //! and else through a shader.
 
 use super::fetch::{Fetch, Sampled};
-use super::formats::{self, Layout, Part, Read, Values};
+use super::formats::{self, Encode, Layout, Part, Read, Values};
 use super::gl;
 
 const GL_UNSIGNED_BYTE: u32 = 0x1401;
@@ -17,6 +17,10 @@ const GL_TEXTURE_CUBE_MAP_POSITIVE_X: u32 = 0x8515;
 const GL_TEXTURE_2D_MULTISAMPLE: u32 = 0x9100;
 const GL_RG32UI: u32 = 0x823C;
 const GL_RGBA32UI: u32 = 0x8D70;
+const GL_HALF_FLOAT: u32 = 0x140B;
+const GL_HALF_FLOAT_OES: u32 = 0x8D61;
+const GL_IMPLEMENTATION_COLOR_READ_TYPE: u32 = 0x8B9A;
+const GL_IMPLEMENTATION_COLOR_READ_FORMAT: u32 = 0x8B9B;
 const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
 const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
 const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
@@ -85,6 +89,13 @@ impl Reader {
                     Values::Uints => (GL_RGBA_INTEGER, GL_UNSIGNED_INT),
                 };
                 let read = (format, kind, pixel_bytes);
+                let upload = (layout.format, layout.kind, how.pixel_bytes(take.len()));
+                // Drivers clamp signed ones that they read, to 0 and above.
+                let is_clamped = matches!(how, Encode::Snorm8 | Encode::Snorm16);
+                if !is_clamped && self.as_it_is_stored(image, upload).is_some() {
+                    core::mem::swap(out, &mut self.read);
+                    return Some(());
+                }
                 match self.through_framebuffer(image, Part::Color, read) {
                     Some(()) if formats::is_plain(values, take, how) => {
                         core::mem::swap(out, &mut self.read);
@@ -94,7 +105,11 @@ impl Reader {
                         formats::encode(&self.read, values, take, how, out);
                     }
                     None => {
-                        let values = if values == Values::Bytes { Values::Floats } else { values };
+                        // A shader sees decoded numbers, which are more than bytes.
+                        let is_srgb = how == Encode::Srgb8;
+                        let values = if is_srgb { Values::Floats } else { values };
+                        let pixels = (image.width as usize).checked_mul(image.height as usize)?;
+                        out.try_reserve_exact(pixels.checked_mul(upload.2)?).ok()?;
                         let each = |read: &[u8]| formats::encode(read, values, take, how, out);
                         let copy = Copy::of_renderbuffer(image);
                         let image = copy.as_ref().map_or(image, |copy| copy.image);
@@ -121,20 +136,39 @@ impl Reader {
         self.read(copy.image, Layout::of(format, 0)?, out)
     }
 
+    /// Reads pixels as they are uploaded, where a framebuffer of them prefers to be read like that.
+    fn as_it_is_stored(&mut self, image: Image, upload: (u32, u32, usize)) -> Option<()> {
+        self.attach(image, GL_COLOR_ATTACHMENT0)?;
+        let prefers = |name, value: u32| gl::integer(name) as u32 == value;
+        let (format, kind, _) = upload;
+        let kind = if kind == GL_HALF_FLOAT_OES { GL_HALF_FLOAT } else { kind };
+        let is_preferred = gl::check_framebuffer(GL_READ_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE
+            && prefers(GL_IMPLEMENTATION_COLOR_READ_FORMAT, format)
+            && prefers(GL_IMPLEMENTATION_COLOR_READ_TYPE, kind);
+        let done =
+            if is_preferred { self.read_attached(image, (format, kind, upload.2)) } else { None };
+        detach(GL_COLOR_ATTACHMENT0);
+        done
+    }
+
     /// Reads pixels of a format, a type and that many bytes each.
     fn through_framebuffer(
         &mut self,
         image: Image,
         part: Part,
-        (format, kind, pixel_bytes): (u32, u32, usize),
+        read: (u32, u32, usize),
     ) -> Option<()> {
-        let [width, height] = [image.width, image.height].map(|side| usize::try_from(side).ok());
-        let bytes = width?.checked_mul(height?)?.checked_mul(pixel_bytes)?;
-        if bytes == 0 {
-            return None;
-        }
+        let point = point_of(part);
+        self.attach(image, point)?;
+        let is_complete = gl::check_framebuffer(GL_READ_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+        let done = if is_complete { self.read_attached(image, read) } else { None };
+        detach(point);
+        done
+    }
+
+    fn attach(&self, image: Image, point: u32) -> Option<()> {
         clear_errors();
-        let (target, point) = (GL_READ_FRAMEBUFFER, point_of(part));
+        let target = GL_READ_FRAMEBUFFER;
         gl::bind_framebuffer(target, self.framebuffer);
         match image.of {
             Of::Renderbuffer { name, .. } => {
@@ -149,16 +183,29 @@ impl Reader {
             // Only resolved, they would be read.
             Of::RenderbufferSample { .. } | Of::Sample { .. } => return None,
         }
-        let is_complete = gl::check_framebuffer(target) == GL_FRAMEBUFFER_COMPLETE;
-        let is_read = is_complete && resize(&mut self.read, bytes).is_some() && {
-            let out = self.read.as_mut_ptr();
-            // SAFETY: rows without gaps, of pixels that have as many bytes.
-            unsafe { gl::read_pixels(0, 0, image.width, image.height, format, kind, out) };
-            gl::get_error() == 0
-        };
-        gl::framebuffer_renderbuffer(target, point, GL_RENDERBUFFER, 0);
-        is_read.then_some(())
+        Some(())
     }
+
+    fn read_attached(
+        &mut self,
+        image: Image,
+        (format, kind, pixel_bytes): (u32, u32, usize),
+    ) -> Option<()> {
+        let [width, height] = [image.width, image.height].map(|side| usize::try_from(side).ok());
+        let bytes = width?.checked_mul(height?)?.checked_mul(pixel_bytes)?;
+        if bytes == 0 {
+            return None;
+        }
+        resize(&mut self.read, bytes)?;
+        let out = self.read.as_mut_ptr();
+        // SAFETY: rows without gaps, of pixels that have as many bytes.
+        unsafe { gl::read_pixels(0, 0, image.width, image.height, format, kind, out) };
+        (gl::get_error() == 0).then_some(())
+    }
+}
+
+fn detach(point: u32) {
+    gl::framebuffer_renderbuffer(GL_READ_FRAMEBUFFER, point, GL_RENDERBUFFER, 0);
 }
 
 /// A copy of an image, bit for bit, in a texture that another way of reading takes.

@@ -27,6 +27,8 @@ type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 pub struct Sibling {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
+    /// It did not answer in time, and is asked no more.
+    is_lost: Cell<bool>,
     /// Memory that pixels were in.
     spare: Cell<Vec<u8>>,
 }
@@ -58,7 +60,12 @@ impl Sibling {
             drop(current);
         });
         drop(blocked);
-        let sibling = Self { jobs: Some(jobs), thread: Some(thread.ok()?), spare: Cell::default() };
+        let sibling = Self {
+            jobs: Some(jobs),
+            thread: Some(thread.ok()?),
+            is_lost: Cell::new(false),
+            spare: Cell::default(),
+        };
         sibling.ask(|_| Some(()))?;
         Some(sibling)
     }
@@ -106,17 +113,22 @@ impl Sibling {
             // Who asked may have gone.
             let _ = answer.send(job(reader));
         };
+        if self.is_lost.get() {
+            return None;
+        }
         self.jobs.as_ref()?.send(Box::new(job)).ok()?;
-        answered.recv_timeout(capture::stall_limit()).ok()?
+        let answer = answered.recv_timeout(capture::stall_limit());
+        self.is_lost.set(answer.is_err());
+        answer.ok()?
     }
 }
 
 impl Drop for Sibling {
     fn drop(&mut self) {
-        let is_alive = self.ask(|_| Some(())).is_some();
         self.jobs = None;
         // A driver that does not come back is not waited for.
-        if let Some(thread) = self.thread.take().filter(|thread| is_alive || thread.is_finished()) {
+        let is_lost = self.is_lost.get();
+        if let Some(thread) = self.thread.take().filter(|thread| !is_lost || thread.is_finished()) {
             let _ = thread.join();
         }
     }
