@@ -28,7 +28,7 @@ fn ends_with_the_program(daemon: &FakeDaemon) -> std::thread::JoinHandle<()> {
         }
         conversation.say(&started());
         conversation.output.take().unwrap().write_all(b"a trace").unwrap();
-        let Some(Request::Exited(ExitedRequest { capture: 7, signal })) = conversation.hear()
+        let Some(Request::Exited(ExitedRequest { capture: 7, signal, .. })) = conversation.hear()
         else {
             panic!("the end of the program was not told");
         };

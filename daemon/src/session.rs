@@ -447,7 +447,7 @@ impl Table {
         loop {
             let ended = || self.keeps.iter().filter(|keep| !keep.is_running());
             let bytes: u64 = ended().map(|keep| keep.kept.extent().bytes).sum();
-            let most = ended().last().map_or(0, |keep| keep.kept.limits.bytes);
+            let most = ended().next_back().map_or(0, |keep| keep.kept.limits.bytes);
             if ended().count() <= ENDED_KEPT && bytes <= most {
                 return;
             }

@@ -133,7 +133,7 @@ fn save(session: &Session, options: &[&str], name: &str) -> (Trace, Finished) {
 #[track_caller]
 fn plays(session: &Session, trace: &Trace, reason: &str) -> u64 {
     trace.is_whole(reason);
-    let report = verified(session, trace, &[]).unwrap();
+    let report = verified(session, trace, &[]).unwrap_or_else(|what| panic!("{what}"));
     number(&report["verified"], "frames")
 }
 
