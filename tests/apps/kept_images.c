@@ -74,6 +74,12 @@ static void draw(int frame)
     glBindTexture(GL_TEXTURE_2D, seen);
     cell(5, 3, 2), quad();
     glFinish();
+    if (frame == 4) {
+        FUNCTION(PFNEGLDESTROYIMAGEKHRPROC, eglDestroyImageKHR);
+        for (int i = 1; i < 3; i++)
+            must(eglDestroyImageKHR(app.display, images[i]), "eglDestroyImageKHR");
+        must(eglDestroyImageKHR(app.display, drawn), "eglDestroyImageKHR");
+    }
 }
 
 int main(void)

@@ -42,6 +42,8 @@ static void draw(int frame)
 
 static void ask(void)
 {
+    PFNEGLDESTROYSYNCKHRPROC destroy =
+        (PFNEGLDESTROYSYNCKHRPROC)app_function("eglDestroySyncKHR");
     GLuint first = 0, second = 0;
     glEndQuery(GL_ANY_SAMPLES_PASSED);
     glGetQueryObjectuiv(ended, GL_QUERY_RESULT, &first);
@@ -50,10 +52,13 @@ static void ask(void)
            glIsQuery(never));
     GLenum waited = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, 1000000000);
     must(waited == GL_ALREADY_SIGNALED || waited == GL_CONDITION_SATISFIED, "glClientWaitSync");
-    for (int i = 0; i < 2; i++)
-        must(wait_for(app.display, i ? egl_fence : reusable, 0, EGL_FOREVER_KHR) ==
+    for (int i = 0; i < 2; i++) {
+        EGLSyncKHR sync = i ? egl_fence : reusable;
+        must(wait_for(app.display, sync, EGL_SYNC_FLUSH_COMMANDS_BIT_KHR, 10000000000) ==
                  EGL_CONDITION_SATISFIED_KHR,
              "eglClientWaitSyncKHR");
+        must(destroy(app.display, sync), "eglDestroySyncKHR");
+    }
     glDeleteSync(fence);
 }
 

@@ -67,6 +67,12 @@ const EXPLAINED: &[(&str, &str, &str)] = &[
     ("instanced_arrays", "only theirs: fake glVertexAttribPointer", OF_NOTHING),
     ("kept_formats", "glTexImage2D: ", HALVES),
     ("kept_formats", "glTexSubImage2D: ", HALVES),
+    ("kept_feedback", "glGetIntegerv: [[\"GL_TRANSFORM_FEEDBACK_", NAMES),
+    ("kept_images", "egl", NULL_LISTS),
+    ("kept_images", "gl", COPIES),
+    ("kept_images", "only theirs: fake glTexImage2D", COPIES),
+    ("kept_queries", "eglCreateSyncKHR: ", NULL_LISTS),
+    ("kept_values", "only ours: glPrimitiveBoundingBox", "apitrace does not know the command"),
     ("pack_parameters", "glVertexAttribPointer: ", ADJOINING),
     ("persistent_maps", "only ours: fake memcpy", "apitrace does not see what is written there"),
     (
