@@ -95,6 +95,7 @@ driver_functions! {
         );
         create_program = GL_CREATE_PROGRAM() -> u32;
         create_shader = GL_CREATE_SHADER(kind: u32) -> u32;
+        delete_program = GL_DELETE_PROGRAM(program: u32);
         delete_shader = GL_DELETE_SHADER(shader: u32);
         draw_arrays = GL_DRAW_ARRAYS(mode: u32, first: i32, count: i32);
         egl_bind_api = EGL_BIND_API(api: u32) -> u32;
@@ -142,6 +143,7 @@ driver_functions! {
             display: u64, surface: u64, name: i32, out: *mut i32
         ) -> u32;
         delete_framebuffers = GL_DELETE_FRAMEBUFFERS(count: i32, names: *const u32);
+        delete_samplers = GL_DELETE_SAMPLERS(count: i32, names: *const u32);
         delete_textures = GL_DELETE_TEXTURES(count: i32, names: *const u32);
         egl_create_context = EGL_CREATE_CONTEXT(
             display: u64, config: u64, share: u64, attributes: *const i32

@@ -93,6 +93,7 @@ impl Sampled {
 pub struct Fetch {
     programs: BTreeMap<(u32, Values), u32>,
     framebuffer: u32,
+    sampler: u32,
     version: i32,
 }
 
@@ -110,7 +111,7 @@ impl Fetch {
             gl::sampler_parameter(sampler, name, GL_NEAREST);
         }
         gl::bind_sampler(0, sampler);
-        Self { programs: BTreeMap::new(), framebuffer, version }
+        Self { programs: BTreeMap::new(), framebuffer, sampler, version }
     }
 
     /// Gives `each` the pixels, four components each, from the bottom up, some rows at a time; `read`
@@ -189,6 +190,17 @@ impl Fetch {
             fragments(version, target, values).and_then(|text| link(version, &text)).unwrap_or(0)
         });
         (program != 0).then_some(program)
+    }
+}
+
+/// Programs and samplers are shared: the program's context would keep them.
+impl Drop for Fetch {
+    fn drop(&mut self) {
+        for program in self.programs.values() {
+            gl::delete_program(*program);
+        }
+        // SAFETY: one name.
+        unsafe { gl::delete_samplers(1, &raw const self.sampler) };
     }
 }
 
