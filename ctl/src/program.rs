@@ -31,6 +31,8 @@ pub struct Environment {
     shim: PathBuf,
     sonames: PathBuf,
     app_socket: PathBuf,
+    /// The shim follows state while nothing is recorded.
+    pub monitors: bool,
 }
 
 impl Environment {
@@ -44,7 +46,7 @@ impl Environment {
             Some(folder) if installation::linker_can_name(&folder) => folder,
             _ => scratch.sonames(&found).map_err(cannot)?,
         };
-        Ok(Environment { shim, sonames, app_socket })
+        Ok(Environment { shim, sonames, app_socket, monitors: true })
     }
 
     /// Puts the shim into `command`; with a launch the program's first call waits for its capture.
@@ -57,6 +59,10 @@ impl Environment {
         if std::env::var_os(SDL_USES_EGL).is_none() {
             command.env(SDL_USES_EGL, "1");
         }
+        match self.monitors {
+            true => command.env_remove("GAPII_MONITOR"),
+            false => command.env("GAPII_MONITOR", "0"),
+        };
         match launch {
             Some(launch) => command.env("GAPII_LAUNCH", launch.hex()).env("GAPII_WAIT", "1"),
             None => command.env_remove("GAPII_LAUNCH").env_remove("GAPII_WAIT"),

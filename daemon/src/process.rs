@@ -32,6 +32,8 @@ pub struct Process {
     pub exe: String,
     pub apis: Vec<String>,
     pub launch: Option<Launch>,
+    /// It follows state while nothing is recorded.
+    monitors: bool,
     pub connected_ns: u64,
     segment: Arc<Segment>,
     segment_inode: u64,
@@ -72,6 +74,7 @@ impl Process {
             exe: text(&hello.exe),
             apis: api_names(hello.apis),
             launch: (hello.launch != [0; 16]).then_some(hello.launch),
+            monitors: hello.flags & app::FLAG_NO_MONITOR == 0,
             connected_ns: clock::monotonic_ns(),
             segment,
             segment_inode: rustix::fs::fstat(&segment_fd)?.st_ino,
@@ -161,7 +164,7 @@ impl Process {
             // Relaxed, both: claims, for people.
             contexts: self.claims().contexts.load(Ordering::Relaxed).try_into().unwrap_or(u32::MAX),
             frames: self.claims().frames.load(Ordering::Relaxed),
-            mode: mode_name(mode.unwrap_or_default()).to_owned(),
+            mode: mode_name(mode.unwrap_or_default(), self.monitors).to_owned(),
             process: self.index,
             connected_ns: clock::monotonic_ns().saturating_sub(self.connected_ns),
         }
@@ -195,8 +198,9 @@ fn maps_lack(maps: &str, inode: u64) -> bool {
     !maps.is_empty() && !maps.lines().any(is_file)
 }
 
-fn mode_name(mode: Mode) -> &'static str {
+fn mode_name(mode: Mode, monitors: bool) -> &'static str {
     match mode {
+        Mode::Idle if !monitors => control::mode::ASLEEP,
         Mode::Idle => control::mode::IDLE,
         Mode::Capturing => control::mode::CAPTURING,
         Mode::Wait => control::mode::WAITING,

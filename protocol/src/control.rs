@@ -69,6 +69,8 @@ pub mod reason {
 /// Values of [`AppInfo::mode`].
 pub mod mode {
     pub const IDLE: &str = "idle";
+    /// Idle, and nothing of the program's state is followed.
+    pub const ASLEEP: &str = "asleep";
     pub const CAPTURING: &str = "capturing";
     pub const WAITING: &str = "waiting";
 }

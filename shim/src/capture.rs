@@ -145,12 +145,17 @@ pub fn epoch() -> u64 {
 
 /// Whether what the process did before this epoch is to be described in it.
 pub fn began_in_the_middle(epoch: u64) -> bool {
-    !CAPTURE.from_the_start.load(Relaxed) || epoch != CAPTURE.first_epoch.load(Relaxed)
+    !CAPTURE.from_the_start.load(Relaxed) || !is_first_of_this_capture(epoch)
 }
 
 /// Whether the capture that runs has keyframes.
 pub fn has_keyframes() -> bool {
     CAPTURE.keyframe_every.load(Relaxed) != 0
+}
+
+/// Whether an epoch is the one that the capture that runs began with.
+pub fn is_first_of_this_capture(epoch: u64) -> bool {
+    epoch == CAPTURE.first_epoch.load(Relaxed)
 }
 
 /// Whether an epoch is one of the capture that runs.
@@ -208,7 +213,7 @@ pub fn forget() {
     CAPTURE.generation.store(0, Relaxed);
     CAPTURE.switching.store(false, Relaxed);
     snapshot::forget();
-    table::switch(Hooks::Monitoring);
+    table::switch(process::hooks_at_rest());
 }
 
 /// Registers the last word of a process that exits in an orderly way.
@@ -340,7 +345,7 @@ fn end(connection: &Connection, reason: u32) {
 
 fn put_hooks_back(connection: &Connection) {
     EPOCH.store(NOT_CAPTURING, Relaxed);
-    table::switch(Hooks::Monitoring);
+    table::switch(process::hooks_at_rest());
     let generation = CAPTURE.generation.load(Relaxed);
     connection.segment.header().ended_generation.store(generation, Release);
     connection.counter.ring_doorbell();

@@ -20,6 +20,7 @@ use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 use crate::blobs::{BLOB_MIN_BYTES, PIECE_BYTES};
 use crate::known::Known;
 use crate::mapping;
+use crate::process;
 use crate::thread::Thread;
 
 /// Our descriptors live from here on, away from those a program may count on or close.
@@ -102,6 +103,9 @@ fn send_hello(stream: &mut UnixStream) -> Option<()> {
     let mut hello = AppHello::new(std::process::id());
     if std::env::var_os("GAPII_WAIT").is_some_and(|value| value == "1") {
         hello.flags |= app::FLAG_WAIT;
+    }
+    if !process::monitors() {
+        hello.flags |= app::FLAG_NO_MONITOR;
     }
     if let Some(token) = std::env::var_os("GAPII_LAUNCH") {
         hello.launch = app::launch_from_hex(token.as_bytes()).unwrap_or_default();

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::{AcqRel, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
-use std::sync::Once;
+use std::sync::{Once, OnceLock};
 
 use crate::arena;
 use crate::capture::{self, Moment};
@@ -32,7 +32,7 @@ pub fn set_up() {
     ONCE.call_once(|| {
         arena::guard_forks();
         tracking::guard_forks();
-        let hooked = if wanted() { Hooks::Monitoring } else { Hooks::None };
+        let hooked = if wanted() { hooks_at_rest() } else { Hooks::None };
         for (id, name) in NAMES.iter().enumerate() {
             let code = match EXPORTED.get(id) {
                 Some(true) => driver::symbol(name),
@@ -40,12 +40,23 @@ pub fn set_up() {
             };
             table::set_driver(id, code, hooked);
         }
-        if hooked == Hooks::Monitoring {
+        if hooked != Hooks::None {
             pages::set_up();
             connect();
             capture::safe_point(Moment::FirstCommand);
         }
     });
+}
+
+/// Whether state is followed while nothing is recorded: unless `GAPII_MONITOR` is 0.
+pub fn monitors() -> bool {
+    static MONITORS: OnceLock<bool> = OnceLock::new();
+    *MONITORS.get_or_init(|| std::env::var_os("GAPII_MONITOR").is_none_or(|value| value != "0"))
+}
+
+/// What the table holds while nothing is recorded.
+pub fn hooks_at_rest() -> Hooks {
+    if monitors() { Hooks::Monitoring } else { Hooks::Asleep }
 }
 
 /// Whether `GAPII_PROCESS` lets the shim wake up in this process.

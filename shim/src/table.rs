@@ -42,6 +42,8 @@ static DRIVER: [AtomicPtr<()>; ids::COUNT] =
 pub enum Hooks {
     /// The driver's functions and nothing else.
     None,
+    /// The driver's functions, and handlers of the few commands that are safe points.
+    Asleep,
     /// The driver's functions, and handlers or trackers of what must be followed.
     Monitoring,
     /// Handlers.
@@ -70,12 +72,17 @@ pub fn switch(hooks: Hooks) {
     }
 }
 
+fn is_hooked(id: usize) -> bool {
+    HOOKED.contains(&(id as u16))
+}
+
 fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
     let handler = match hooks {
         _ if driver.is_null() => return entry::absent as *const () as Code,
         Hooks::None => None,
-        Hooks::Monitoring if !HOOKED.contains(&(id as u16)) => TRACKERS.get(id).copied().flatten(),
-        Hooks::Monitoring | Hooks::Capturing => HANDLERS.get(id).copied(),
+        Hooks::Asleep if !is_hooked(id) => None,
+        Hooks::Monitoring if !is_hooked(id) => TRACKERS.get(id).copied().flatten(),
+        Hooks::Asleep | Hooks::Monitoring | Hooks::Capturing => HANDLERS.get(id).copied(),
     };
     handler.map_or(driver, |handler| handler.0.cast_mut())
 }

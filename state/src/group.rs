@@ -1,9 +1,11 @@
 //! What contexts share.
 
+use std::mem::take;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::generated::fields::GroupState;
+use crate::generated::fields::{Context, GroupState};
 
 /// A share group. Its state is behind one short lock, never held while anything waits.
 #[derive(Debug)]
@@ -15,6 +17,26 @@ pub struct Group {
     pub persistent_maps: AtomicU32,
     /// The last capture that began in the middle and has a description of it; 0 for none.
     pub described: AtomicU64,
+}
+
+impl Group {
+    /// Forgets all objects: what was done to them was not followed.
+    pub fn forget(&self) {
+        *self.lock() = GroupState::new(&self.version);
+        self.persistent_maps.store(0, Relaxed);
+        // Who remembers a name asks for it again.
+        self.version.fetch_add(1, Release);
+    }
+}
+
+impl Context {
+    /// Forgets all but what never changes: what was done in it was not followed.
+    pub fn forget(&mut self) {
+        let mut fresh = Self::new(self.handle, Arc::clone(&self.group), self.version);
+        fresh.extensions = take(&mut self.extensions);
+        fresh.limits = take(&mut self.limits);
+        *self = fresh;
+    }
 }
 
 impl Default for Group {

@@ -27,6 +27,8 @@ pub enum Way {
     Native,
     /// The shim is loaded and captures nothing.
     Idle,
+    /// The same, and nothing is followed.
+    Asleep,
     Captured,
     /// Captured, and the driver's time measured.
     Timed,
@@ -40,6 +42,7 @@ impl Way {
         match self {
             Way::Native => "native",
             Way::Idle => "idle",
+            Way::Asleep => "asleep",
             Way::Captured => "captured",
             Way::Timed => "timed",
             Way::Apitrace => "apitrace",
@@ -108,7 +111,7 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
     let finished = run_as(way, &session, &trace, process).ok();
     let sample = parse(&finished, load);
     match way {
-        Way::Native | Way::Idle => sample,
+        Way::Native | Way::Idle | Way::Asleep => sample,
         Way::Captured | Way::Timed => with_trace(sample, &Trace::new(trace)),
         Way::Apitrace => {
             let bytes = trace.metadata().expect("apitrace wrote its trace").len();
@@ -136,9 +139,12 @@ pub fn tracked(way: Way, calls: u64) -> Vec<(String, f64)> {
 pub fn run_as(way: Way, session: &Session, trace: &Path, mut process: Command) -> Finished {
     match way {
         Way::Native => run(&mut process),
-        Way::Idle => {
+        Way::Idle | Way::Asleep => {
             // It has a daemon of its own, and is connected to it.
             let mut command = session.ctl(["run", "--idle"]);
+            if way == Way::Asleep {
+                command.arg("--no-monitor");
+            }
             append(&mut command, &process);
             run(&mut command)
         }

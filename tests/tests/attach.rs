@@ -12,9 +12,11 @@ use gapii_tests::fake_driver;
 use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::pictures::{NOT_PLAYED, played, read_back};
-use gapii_tests::process::{Running, run};
+use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::{app, names_in, program};
 use gapii_tests::replays::{replay, verified};
+use rustix::process::Signal;
+use serde_json::Value;
 
 /// Records a program from its frame `skip` on, and compares: answers and frames with those of a replay,
 /// and what the program said with what it says without us.
@@ -166,8 +168,32 @@ fn program_outlives_whoever_attaches() {
     kill_who_attaches(8);
 }
 
+/// What an asleep program had before is nobody's to tell; what it does later is recorded, and it goes on
+/// as it was.
+#[test]
+fn program_that_is_not_monitored_is_recorded_without_what_was_before() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let mut command = session.ctl(["run", "--idle", "--no-monitor"]);
+    append(&mut command, &offscreen(&program("threads_forever"), ["2", "600"]));
+    let running = Running::start(&mut command);
+    for number in 0..3 {
+        session.app_in_mode("asleep");
+        let trace = attach(&session, &format!("{number}.gapii"), "4");
+        let info = trace.info();
+        assert_eq!(info["frames"], 4, "{info:#}");
+        let missing = info["missing"].as_array().expect("a list");
+        let said = |line: &Value| line.as_str().is_some_and(|line| line.contains("--no-monitor"));
+        assert!(missing.iter().any(said), "{info:#}");
+        let commands = trace.commands();
+        assert!(commands.iter().any(|command| command.name == "glDrawArrays"), "{info:#}");
+    }
+    running.signal(Signal::TERM);
+    running.finish(LIMIT).ok();
+}
+
 /// Attaches to a program one of whose threads is in glFinish, for that many turns of a loop each time.
-fn attach_to_busy_driver(turns: &str) -> serde_json::Value {
+fn attach_to_busy_driver(turns: &str) -> Value {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let mut process = Command::new(program("in_driver"));
@@ -182,7 +208,7 @@ fn attach_to_busy_driver(turns: &str) -> serde_json::Value {
     info
 }
 
-fn threads_in_the_driver(info: &serde_json::Value) -> usize {
+fn threads_in_the_driver(info: &Value) -> usize {
     let missing = info["missing"].as_array().expect("a list").iter();
     missing.filter(|line| line.as_str().is_some_and(|line| line.contains("that thread"))).count()
 }

@@ -29,6 +29,11 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["frames", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output", "keep_frames"])]
     idle: bool,
 
+    /// With --idle: follow nothing of the program's state until a capture begins. A program then runs
+    /// as if gapii were not there, and a later capture lacks all that was there before it began
+    #[arg(long, requires = "idle")]
+    no_monitor: bool,
+
     /// End the program once the capture is complete: SIGTERM, and SIGKILL 5 s later
     #[arg(long, conflicts_with = "keep_frames")]
     quit: bool,
@@ -59,7 +64,8 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
         .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
     let scratch = Scratch::create()?;
     let daemon = Daemon::find(connect, &scratch, &signals)?;
-    let environment = Environment::new(&scratch, daemon.app_socket.clone())?;
+    let mut environment = Environment::new(&scratch, daemon.app_socket.clone())?;
+    environment.monitors = !args.no_monitor;
     if args.idle {
         return idle(args, &daemon, &environment, &signals);
     }

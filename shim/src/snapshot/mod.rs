@@ -52,6 +52,7 @@ use gapii_state::{Context, Process, Thread as State};
 
 use crate::capture;
 use crate::driver_calls::Gl;
+use crate::process;
 use crate::seats;
 use crate::thread::{self, Thread};
 use crate::tracking;
@@ -70,6 +71,9 @@ const OBJECTS: u64 = 0;
 const FENCES: u64 = 1;
 /// What a thread leaves out that has waited in vain.
 const TOO_LONG: &str = "what a thread had: another one took too long to say what they share";
+/// What a program without monitoring leaves out.
+const ASLEEP: &str =
+    "all that was there before: the program runs with --no-monitor, so nobody knows it";
 /// How often a thread looks that waits for longer.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
@@ -83,6 +87,11 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
     // SAFETY: the thread is inside the shim, and nothing else looks at its state now.
     let state = unsafe { tracking::state_or_new() };
     let mut emitter = Emitter::new(thread);
+    if is_unknown(epoch) {
+        forget_unfollowed(state, epoch);
+        emitter.leave_out(ASLEEP);
+        return emitter.finish();
+    }
     match OneAtATime::wait() {
         Some(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
@@ -116,6 +125,10 @@ pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut
     if state.context.as_deref().is_none_or(|context| context.described == epoch) {
         return thread;
     }
+    if is_unknown(epoch) {
+        forget_unfollowed(state, epoch);
+        return thread;
+    }
     let mut emitter = Emitter::new(thread);
     match OneAtATime::wait() {
         Some(_alone) => {
@@ -125,6 +138,23 @@ pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut
         None => emitter.leave_out(TOO_LONG),
     }
     emitter.finish()
+}
+
+/// Whether the state was not followed until the capture that this epoch is of.
+fn is_unknown(epoch: u64) -> bool {
+    !process::monitors() && capture::is_first_of_this_capture(epoch)
+}
+
+/// Forgets what an earlier capture knew of the thread's context and its group.
+fn forget_unfollowed(state: &mut State, epoch: u64) {
+    let Some(context) = state.context.as_deref_mut() else { return };
+    if context.group.described.swap(epoch, Relaxed) != epoch {
+        context.group.forget();
+    }
+    if context.described != epoch {
+        context.forget();
+        context.described = epoch;
+    }
 }
 
 /// A context that the capture saw being made has nothing that the stream lacks.

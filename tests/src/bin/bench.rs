@@ -189,34 +189,36 @@ fn print_sustained(options: &Options, sustained: &Samples) {
     println!();
 }
 
-/// Runs the program of tracked commands natively and with the shim loaded, round after round, and
-/// prints what came out.
+/// Runs the program of tracked commands natively and with the shim loaded, asleep and not, round after
+/// round, and prints what came out.
 fn measure_tracked(options: &Options) {
     const CALLS: u64 = 10_000_000;
-    /// Added nanoseconds: of the first command, which is not followed, and of the others.
-    const MOST: [f64; 2] = [2.0, 12.0];
+    const WAYS: [Way; 3] = [Way::Native, Way::Asleep, Way::Idle];
+    /// Added nanoseconds: asleep, and idle of the first command, which is not followed, and of others.
+    const MOST: (f64, [f64; 2]) = (2.0, [2.0, 12.0]);
     let mut rounds = Vec::new();
     for number in 1..=options.rounds {
         eprintln!("round {number} of {}", options.rounds);
-        rounds.push([Way::Native, Way::Idle].map(|way| bench::tracked(way, CALLS)));
+        rounds.push(WAYS.map(|way| bench::tracked(way, CALLS)));
     }
     println!("driver: {}", describe(On::Bare));
-    println!("median of {} rounds, {CALLS} calls each\n", options.rounds);
-    println!("command                      native     idle    added      bar");
-    let names: Vec<String> = rounds
-        .first()
-        .into_iter()
-        .flat_map(|[native, _]| native.iter().map(|(name, _)| name.clone()))
-        .collect();
+    println!("median of {} rounds, {CALLS} calls each: added nanoseconds\n", options.rounds);
+    println!("command                      native   asleep      bar     idle      bar");
+    let native = rounds.first().map(|[native, ..]| native.clone()).unwrap_or_default();
     let mut figures = Vec::new();
-    for (at, name) in names.iter().enumerate() {
-        let [native, idle] = [0, 1].map(|way: usize| {
+    for (at, (name, _)) in native.iter().enumerate() {
+        let [native, asleep, idle] = [0, 1, 2].map(|way: usize| {
             median(rounds.iter().filter_map(|round| Some(round.get(way)?.get(at)?.1)))
         });
-        let (added, most) = (idle - native, MOST[usize::from(at > 0)]);
-        let reached = if added <= most { "reached" } else { "missed" };
-        println!("{name:26}{native:9.2}{idle:9.2}{added:9.2}  {most:4} {reached}");
-        figures.push(json!({ "command": name, "native_ns": native, "idle_ns": idle }));
+        let (of_asleep, of_idle) = (MOST.0, MOST.1[usize::from(at > 0)]);
+        let bar = |added: f64, most: f64| {
+            format!("{added:9.2}  {most:2} {}", if added <= most { "ok  " } else { "OVER" })
+        };
+        let (asleep_bar, idle_bar) = (bar(asleep - native, of_asleep), bar(idle - native, of_idle));
+        println!("{name:26}{native:9.2}{asleep_bar}{idle_bar}");
+        figures.push(json!({
+            "command": name, "native_ns": native, "asleep_ns": asleep, "idle_ns": idle,
+        }));
     }
     if options.json {
         println!("{}", Value::from(figures));
