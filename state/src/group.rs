@@ -1,11 +1,10 @@
 //! What contexts share.
 
-use std::mem::take;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::generated::fields::{Context, GroupState};
+use crate::generated::fields::GroupState;
 
 /// A share group. Its state is behind one short lock, never held while anything waits.
 #[derive(Debug)]
@@ -15,6 +14,8 @@ pub struct Group {
     pub version: Arc<AtomicU64>,
     /// Buffers that are mapped persistently now.
     pub persistent_maps: AtomicU32,
+    /// How often a buffer became one that indices come from.
+    pub index_sources: AtomicU64,
     /// The last capture that began in the middle and has a description of it; 0 for none.
     pub described: AtomicU64,
 }
@@ -26,16 +27,7 @@ impl Group {
         self.persistent_maps.store(0, Relaxed);
         // Who remembers a name asks for it again.
         self.version.fetch_add(1, Release);
-    }
-}
-
-impl Context {
-    /// Forgets all but what never changes: what was done in it was not followed.
-    pub fn forget(&mut self) {
-        let mut fresh = Self::new(self.handle, Arc::clone(&self.group), self.version);
-        fresh.extensions = take(&mut self.extensions);
-        fresh.limits = take(&mut self.limits);
-        *self = fresh;
+        self.index_sources.fetch_add(1, Release);
     }
 }
 
@@ -43,7 +35,13 @@ impl Default for Group {
     fn default() -> Self {
         let version = Arc::new(AtomicU64::new(1));
         let state = Mutex::new(GroupState::new(&version));
-        Self { state, version, persistent_maps: AtomicU32::new(0), described: AtomicU64::new(0) }
+        Self {
+            state,
+            version,
+            persistent_maps: AtomicU32::new(0),
+            index_sources: AtomicU64::new(0),
+            described: AtomicU64::new(0),
+        }
     }
 }
 

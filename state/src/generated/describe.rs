@@ -773,6 +773,8 @@ impl Describe for Context {
             ("shader_storage_buffers", list(&self.shader_storage_buffers, |it| it.describe())),
             ("atomic_counter_buffers", list(&self.atomic_counter_buffers, |it| it.describe())),
             ("index_sources", list(&self.index_sources, |it| it.describe())),
+            ("other_buffers", list(&self.other_buffers, |it| it.describe())),
+            ("other_buffers_of", self.other_buffers_of.describe()),
             ("images", list(&self.images, |it| it.describe())),
             ("limits", self.limits.describe()),
             ("sample_counts", map(&self.sample_counts, |it| it.describe(), |it| it.describe())),

@@ -46,6 +46,9 @@ pub struct Context {
     pub atomic_counter_buffers: Vec<BufferRange>,
     /// Index sources of this context, by a hash of their names: known ones need no look at the group.
     pub index_sources: [Ref<Buffer>; 16],
+    /// Buffers that are none, in the same way, as of when the group had so many of them.
+    pub other_buffers: [Ref<Buffer>; 16],
+    pub other_buffers_of: i64,
     #[cfg(feature = "tools")]
     pub images: Vec<ImageUnit>,
     pub limits: Limits,
@@ -266,6 +269,8 @@ impl Context {
             #[cfg(feature = "tools")]
             atomic_counter_buffers: Vec::new(),
             index_sources: [Ref::NONE; 16],
+            other_buffers: [Ref::NONE; 16],
+            other_buffers_of: 0,
             #[cfg(feature = "tools")]
             images: Vec::new(),
             limits: Limits::default(),

@@ -4,6 +4,8 @@
 //! and of small ones filled through the targets of copies, as long as every change goes through the
 //! program: what the driver writes makes them unknown.
 
+use std::sync::atomic::Ordering::{Acquire, Release};
+
 use super::enums::*;
 use super::maps;
 use crate::{Buffer, Context, GroupState, Memory, Ref, Thread};
@@ -98,6 +100,7 @@ pub fn bind_element_buffer<M: Memory + ?Sized>(
         if let Some(buffer) = context.group.lock().buffers.get_mut(buffer) {
             buffer.is_index_source = true;
         }
+        context.group.index_sources.fetch_add(1, Release);
     }
 }
 
@@ -117,8 +120,12 @@ pub fn define_buffer<M: Memory + ?Sized>(
     let mut group = context.group.lock();
     if let Some(buffer) = group.buffers.get_mut(bound).filter(|buffer| !buffer.immutable) {
         buffer.size = size.max(0);
+        let becomes_source = keeps && !buffer.is_index_source;
         buffer.is_index_source |= keeps;
         buffer.contents = if buffer.is_the_drivers { Vec::new() } else { contents };
+        if becomes_source {
+            context.group.index_sources.fetch_add(1, Release);
+        }
     }
 }
 
@@ -160,19 +167,37 @@ pub fn change_buffer<M: Memory + ?Sized>(
     size: i64,
     data: u64,
 ) {
-    let Some(context) = thread.context.as_deref() else { return };
+    let Some(context) = thread.context.as_deref_mut() else { return };
     context.write_contents(memory, context.buffer_at(target), offset, size, data);
 }
 
 impl Context {
-    fn keeps_contents(&self, buffer: Ref<Buffer>) -> bool {
+    /// Whether the shim has to know what is in a buffer. Asks the group once about one that it has not.
+    fn keeps_contents(&mut self, buffer: Ref<Buffer>) -> bool {
+        // Pairs with the releases above. Who was told that a buffer has become a source sees their
+        // number; it is read before the group is asked.
+        let sources = self.group.index_sources.load(Acquire) as i64;
+        if self.other_buffers_of != sources {
+            self.other_buffers.fill(Ref::NONE);
+            self.other_buffers_of = sources;
+        }
+        let place = buffer.name() as usize % self.other_buffers.len();
+        let Some(other) = self.other_buffers.get_mut(place) else { return false };
+        if *other == buffer {
+            return false;
+        }
         let group = self.group.lock();
-        group.buffers.get(buffer).is_some_and(|it| it.is_index_source && !it.is_the_drivers)
+        let Some(it) = group.buffers.get(buffer) else { return false };
+        let keeps = it.is_index_source && !it.is_the_drivers;
+        if !keeps {
+            *other = buffer;
+        }
+        keeps
     }
 
     /// Follows what the program writes into an index source: `size` bytes at `data`.
     pub(super) fn write_contents<M: Memory + ?Sized>(
-        &self,
+        &mut self,
         memory: &M,
         buffer: Ref<Buffer>,
         offset: i64,

@@ -104,7 +104,7 @@ pub fn flush_mapping<M: Memory + ?Sized>(
     offset: i64,
     length: i64,
 ) {
-    let Some(context) = thread.context.as_deref() else { return };
+    let Some(context) = thread.context.as_deref_mut() else { return };
     let bound = context.buffer_at(target);
     if let Some((address, place)) = context.flushed(bound, offset, length) {
         context.write_contents(memory, bound, place, length, address);

@@ -9,6 +9,7 @@ mod debug;
 mod draws;
 mod egl_images;
 mod enums;
+mod forget;
 mod formats;
 #[cfg(feature = "tools")]
 mod framebuffers;
