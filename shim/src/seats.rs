@@ -209,9 +209,9 @@ mod tests {
         assert_eq!(wait_for_others(7), [tid]);
         assert!((ASLEEP..LIMIT).contains(&began.elapsed()), "{:?}", began.elapsed());
         seat.know(7);
-        assert_eq!(wait_for_others(7), []);
+        assert!(wait_for_others(7).is_empty());
         drop(end);
         sleeper.join().unwrap();
-        assert_eq!(wait_for_others(8), []);
+        assert!(wait_for_others(8).is_empty());
     }
 }
