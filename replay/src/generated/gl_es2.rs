@@ -564,7 +564,7 @@ pub fn glGetActiveAttrib(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let index = call.u32(1);
     let bufSize = call.i32(2);
-    let length = call.room(3, 0)?;
+    let length = call.room_or_null(3, 0)?;
     let size = call.room(4, 0)?;
     let r#type = call.room(5, 0)?;
     let name = call.room(6, i64::from(bufSize))?;
@@ -579,7 +579,7 @@ pub fn glGetActiveUniform(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let index = call.u32(1);
     let bufSize = call.i32(2);
-    let length = call.room(3, 0)?;
+    let length = call.room_or_null(3, 0)?;
     let size = call.room(4, 0)?;
     let r#type = call.room(5, 0)?;
     let name = call.room(6, i64::from(bufSize))?;
@@ -593,7 +593,7 @@ pub fn glGetActiveUniform(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetAttachedShaders(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let maxCount = call.i32(1);
-    let count = call.room(2, 0)?;
+    let count = call.room_or_null(2, 0)?;
     let shaders = call.room(3, i64::from(maxCount).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32) =
         unsafe { call.driver(ids::GL_GET_ATTACHED_SHADERS) }?;
@@ -672,7 +672,7 @@ pub fn glGetIntegerv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramInfoLog(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.room(2, 0)?;
+    let length = call.room_or_null(2, 0)?;
     let infoLog = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_INFO_LOG) }?;
@@ -706,7 +706,7 @@ pub fn glGetRenderbufferParameteriv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetShaderInfoLog(call: &mut Call<'_, '_>) -> Outcome {
     let shader = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.room(2, 0)?;
+    let length = call.room_or_null(2, 0)?;
     let infoLog = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_SHADER_INFO_LOG) }?;
@@ -730,7 +730,7 @@ pub fn glGetShaderPrecisionFormat(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetShaderSource(call: &mut Call<'_, '_>) -> Outcome {
     let shader = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.room(2, 0)?;
+    let length = call.room_or_null(2, 0)?;
     let source = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_SHADER_SOURCE) }?;

@@ -717,7 +717,7 @@ pub fn glGetActiveUniformBlockName(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let uniformBlockIndex = call.uniform_block(0, 1);
     let bufSize = call.i32(2);
-    let length = call.room(3, 0)?;
+    let length = call.room_or_null(3, 0)?;
     let uniformBlockName = call.room(4, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_ACTIVE_UNIFORM_BLOCK_NAME) }?;
@@ -907,7 +907,7 @@ pub fn glGetPointerv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramBinary(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.room(2, 0)?;
+    let length = call.room_or_null(2, 0)?;
     let binaryFormat = call.room(3, 0)?;
     let binary = call.room(4, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
@@ -932,7 +932,7 @@ pub fn glGetProgramInterfaceiv(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramPipelineInfoLog(call: &mut Call<'_, '_>) -> Outcome {
     let pipeline = call.name(Kind::ProgramPipeline, 0);
     let bufSize = call.i32(1);
-    let length = call.room(2, 0)?;
+    let length = call.room_or_null(2, 0)?;
     let infoLog = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINE_INFO_LOG) }?;
@@ -957,7 +957,7 @@ pub fn glGetProgramResourceName(call: &mut Call<'_, '_>) -> Outcome {
     let programInterface = call.u32(1);
     let index = call.u32(2);
     let bufSize = call.i32(3);
-    let length = call.room(4, 0)?;
+    let length = call.room_or_null(4, 0)?;
     let name = call.room(5, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCE_NAME) }?;
@@ -973,7 +973,7 @@ pub fn glGetProgramResourceiv(call: &mut Call<'_, '_>) -> Outcome {
     let propCount = call.i32(3);
     let count = call.i32(5);
     let props = call.input(4, i64::from(propCount).saturating_mul(4))?;
-    let length = call.room(6, 0)?;
+    let length = call.room_or_null(6, 0)?;
     let params = call.room(7, i64::from(count).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCEIV) }?;
@@ -1062,7 +1062,7 @@ pub fn glGetSynciv(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let pname = call.u32(1);
     let count = call.i32(2);
-    let length = call.room(3, 0)?;
+    let length = call.room_or_null(3, 0)?;
     let values = call.room(4, i64::from(count).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SYNCIV) }?;
@@ -1121,7 +1121,7 @@ pub fn glGetTransformFeedbackVarying(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let index = call.u32(1);
     let bufSize = call.i32(2);
-    let length = call.room(3, 0)?;
+    let length = call.room_or_null(3, 0)?;
     let size = call.room(4, 0)?;
     let r#type = call.room(5, 0)?;
     let name = call.room(6, i64::from(bufSize))?;

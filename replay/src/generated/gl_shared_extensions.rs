@@ -1512,7 +1512,7 @@ pub fn glGetPointervKHR(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramBinaryOES(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let bufSize = call.i32(1);
-    let length = call.room(2, 0)?;
+    let length = call.room_or_null(2, 0)?;
     let binaryFormat = call.room(3, 0)?;
     let binary = call.room(4, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
@@ -1525,7 +1525,7 @@ pub fn glGetProgramBinaryOES(call: &mut Call<'_, '_>) -> Outcome {
 pub fn glGetProgramPipelineInfoLogEXT(call: &mut Call<'_, '_>) -> Outcome {
     let pipeline = call.name(Kind::ProgramPipeline, 0);
     let bufSize = call.i32(1);
-    let length = call.room(2, 0)?;
+    let length = call.room_or_null(2, 0)?;
     let infoLog = call.room(3, i64::from(bufSize))?;
     let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
         unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT) }?;

@@ -1035,7 +1035,7 @@ pub fn glGetSyncivAPPLE(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let pname = call.u32(1);
     let count = call.i32(2);
-    let length = call.room(3, 0)?;
+    let length = call.room_or_null(3, 0)?;
     let values = call.room(4, i64::from(count).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
         unsafe { call.driver(ids::GL_GET_SYNCIV_APPLE) }?;
