@@ -60,6 +60,10 @@ struct Watch {
 impl Events for Watch {
     fn frame(&mut self, _: &FrameEnd) {}
 
+    fn surveyed(&mut self, done: u64, _: u64) {
+        self.progress.set_surveyed(done);
+    }
+
     fn progress(&mut self, done: u64, _: u64) {
         self.progress.set(done);
     }

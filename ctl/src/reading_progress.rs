@@ -16,7 +16,7 @@ impl ReadingProgress {
     pub fn start(commands: u64) -> ReadingProgress {
         let target = ProgressDrawTarget::stderr_with_hz(4);
         let bar = ProgressBar::with_draw_target(Some(commands), target);
-        let line = "{wide_bar} {human_pos} of {human_len} commands, {eta} left";
+        let line = "{wide_bar} {msg}{human_pos} of {human_len} commands, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(line) {
             bar.set_style(style);
         }
@@ -31,8 +31,18 @@ impl ReadingProgress {
         }
     }
 
+    /// So many commands have been looked through, before anything is done with them.
+    pub fn set_surveyed(&mut self, done: u64) {
+        self.bar.set_message("looked through ");
+        self.bar.set_position(done);
+    }
+
     /// So many commands are done.
     pub fn set(&mut self, done: u64) {
+        if done == 0 {
+            self.bar.set_message("");
+            self.bar.reset_eta();
+        }
         self.done = done;
         self.bar.set_position(done);
     }

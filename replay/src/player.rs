@@ -53,6 +53,12 @@ pub trait Events: Send {
         let _ = frame;
     }
 
+    /// So many commands of so many have been looked through, before anything is played; `of` is 0
+    /// where nobody knows.
+    fn surveyed(&mut self, done: u64, of: u64) {
+        let _ = (done, of);
+    }
+
     /// So many commands of so many are done; `of` is 0 where nobody knows.
     fn progress(&mut self, done: u64, of: u64) {
         let _ = (done, of);

@@ -164,16 +164,20 @@ impl Survey {
     /// Reads all of the trace; `None` if it was cancelled meanwhile.
     pub fn of<R: Read + Seek>(
         reader: &mut TraceReader<R>,
-        events: &dyn Events,
+        events: &mut dyn Events,
     ) -> io::Result<Option<Self>> {
         let mut surveyor = Surveyor::default();
+        let total = reader.footer().map_or(0, |footer| footer.totals.calls);
         let mut commands = reader.commands()?;
         let mut count = 0u64;
         while commands.advance()? {
             surveyor.look_at(&commands.command());
             count += 1;
-            if count.is_multiple_of(CANCEL_STEP) && events.is_cancelled() {
-                return Ok(None);
+            if count.is_multiple_of(CANCEL_STEP) {
+                events.surveyed(count, total);
+                if events.is_cancelled() {
+                    return Ok(None);
+                }
             }
         }
         Ok(Some(surveyor.survey))

@@ -10,6 +10,7 @@ use crate::survey::Survey;
 
 use super::configs::{self, Configs};
 use super::contexts;
+use super::displays;
 use super::real::{Handle, Real};
 use super::windows::{Window, Windows};
 
@@ -113,6 +114,7 @@ impl Egl {
                 .inspect_err(|_| real.close())
                 .map_err(one)?;
             lacks.extend(contexts::missing(&real, survey, &egl.configs));
+            lacks.extend(displays::missing(&real, survey));
             egl.real = Some(real);
         }
         if !lacks.is_empty() {

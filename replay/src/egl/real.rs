@@ -267,6 +267,11 @@ impl Real {
         Self { played: self.own.clone(), ..self.clone() }
     }
 
+    /// Major and minor version of EGL.
+    pub fn version(&self) -> (i32, i32) {
+        self.version
+    }
+
     pub fn has_extension(&self, name: &str) -> bool {
         self.extensions.split(' ').any(|extension| extension == name)
     }
