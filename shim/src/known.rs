@@ -4,7 +4,11 @@
 //! A table without locks in memory that a forked child finds empty. An entry counts under the tag
 //! that it was made with; a tag is the number of the store that blobs go to and how often the table was
 //! full, and only rises. So forgetting is a new tag, and old entries are written over.
+//!
+//! The table is used from its beginning: a segment gets entries when those before it are half full. So
+//! a process touches as much memory as its blobs need, however many captures it sees.
 
+use core::ops::Range;
 use core::ptr::NonNull;
 use core::sync::atomic::{
     AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence,
@@ -18,6 +22,8 @@ use crate::mapping;
 const ENTRIES: usize = 1 << 16;
 /// Entries in use at which the table counts as full: searches stay short.
 const ENTRIES_USED_MAX: u64 = ENTRIES as u64 / 2;
+/// Entries of the first segment; each further one has as many as all before it.
+const FIRST_ENTRIES: usize = 1 << 10;
 /// Entries that a search looks at.
 const PROBES: usize = 64;
 /// Bits of a tag that say how often the table was full.
@@ -74,8 +80,13 @@ impl Known {
 
     /// The name of the blob whose quick hash is `key`, if it was sent under `tag`.
     pub fn find(&self, tag: u64, key: u128) -> Option<Name> {
+        // The last segment has most of them.
+        (0..=self.segment(tag)).rev().find_map(|segment| self.find_in(segment, tag, key))
+    }
+
+    fn find_in(&self, segment: u32, tag: u64, key: u128) -> Option<Name> {
         let words = words(key);
-        for entry in self.probe(key) {
+        for entry in self.probe(segment, key) {
             // KNOWN: pairs with the release in Known::learn, so that a record which refers to a
             // blob is stamped after those that hold it were published.
             let seen = entry.tag.load(Acquire);
@@ -96,7 +107,7 @@ impl Known {
     /// Notes that the blob was sent: all records that hold it are published.
     pub fn learn(&self, tag: u64, key: u128, name: Name) {
         let words = words(key);
-        for entry in self.probe(key) {
+        for entry in self.probe(self.segment(tag), key) {
             let seen = entry.tag.load(Relaxed);
             if seen == tag && load(&entry.key) == words {
                 return;
@@ -129,10 +140,22 @@ impl Known {
         }
     }
 
-    /// The entries where a key may be.
-    fn probe(&self, key: u128) -> impl Iterator<Item = &Entry> {
+    /// The segment that new entries go to.
+    fn segment(&self, tag: u64) -> u32 {
+        let table = self.table();
+        // Relaxed: who finds too small a number sends a blob twice.
+        match table.used_tag.load(Relaxed) == tag {
+            true => segment_of(table.used.load(Relaxed)),
+            false => 0,
+        }
+    }
+
+    /// The entries of a segment where a key may be.
+    fn probe(&self, segment: u32, key: u128) -> impl Iterator<Item = &Entry> {
+        let segment = entries_of(segment);
         let start = key as usize;
-        (start..).take(PROBES).filter_map(|at| self.table().entries.get(at % ENTRIES))
+        let places = (start..).take(PROBES).map(move |at| segment.start + at % segment.len());
+        places.filter_map(|at| self.table().entries.get(at))
     }
 
     fn table(&self) -> &Table {
@@ -148,6 +171,19 @@ impl Drop for Known {
         // SAFETY: the mapping of `map`.
         unsafe { mapping::unmap(self.table.as_ptr().cast(), size_of::<Table>()) };
     }
+}
+
+/// The segment that the next entry goes to when so many are in use.
+fn segment_of(used: u64) -> u32 {
+    let first_is_full = FIRST_ENTRIES as u64 / 2;
+    let last = (ENTRIES / FIRST_ENTRIES).ilog2();
+    (used / first_is_full).checked_ilog2().map_or(0, |full| full + 1).min(last)
+}
+
+fn entries_of(segment: u32) -> Range<usize> {
+    let end = FIRST_ENTRIES << segment;
+    let start = if segment == 0 { 0 } else { end / 2 };
+    start..end
 }
 
 fn words(key: u128) -> [u64; 2] {
@@ -219,6 +255,16 @@ mod tests {
         assert_eq!(known.find(second, key(1)), None);
         known.learn(second, key(1), [9, 9]);
         assert_eq!(known.find(second, key(1)), Some([9, 9]));
+    }
+
+    #[test]
+    fn segments_are_the_table_and_get_entries_when_those_before_are_half_full() {
+        let segments: Vec<_> = (0..=6).map(entries_of).collect();
+        assert_eq!((segments[0].clone(), segments[1].clone()), (0..1024, 1024..2048));
+        assert!(segments.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert_eq!(segments[6].end, ENTRIES);
+        assert_eq!([0, 511, 512, 1023, 1024, 2048].map(segment_of), [0, 0, 1, 1, 2, 3]);
+        assert_eq!([ENTRIES_USED_MAX - 1, ENTRIES_USED_MAX].map(segment_of), [6, 6]);
     }
 
     #[test]

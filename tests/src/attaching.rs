@@ -65,7 +65,7 @@ pub fn attach_at_random(threads: usize, times: u64) {
 pub fn start_and_stop(cycles: u64) {
     /// Captures after which everybody holds what they will hold.
     const WARM: u64 = 20;
-    const GROWTH_MAX: u64 = 2 << 20;
+    const GROWTH_MAX: u64 = 256 << 10;
     let session = Session::new();
     let daemon = session.daemon(&[]);
     let running = run_idle(&session, &threads_forever(2));

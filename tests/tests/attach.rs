@@ -9,7 +9,7 @@ use gapii_tests::attaching::{
 };
 use gapii_tests::display::Display;
 use gapii_tests::fake_driver;
-use gapii_tests::gapii::{Session, Trace, append};
+use gapii_tests::gapii::{Session, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::pictures::{NOT_PLAYED, played, read_back};
 use gapii_tests::process::{LIMIT, Running, run};
@@ -125,16 +125,10 @@ fn scene_is_attached_to_while_it_runs_again_and_again() {
     let mut scene = Command::new("glmark2-es2");
     scene.args(["-b", "texture:duration=30"]).env_remove("EGL_PLATFORM");
     display.use_in(&mut scene);
-    let mut command = session.ctl(["run", "--idle"]);
-    append(&mut command, &scene);
-    let running = Running::start(&mut command);
-    session.app_in_mode("idle");
+    let running = run_idle(&session, &scene);
     std::thread::sleep(Duration::from_millis(500));
     for number in 0..5 {
-        let trace = Trace::new(session.path(&format!("{number}.gapii")));
-        let mut start = session.ctl(["start", "--frames", "3", "--observe-frames", "1", "-o"]);
-        run(start.arg(&trace.path)).ok();
-        trace.is_whole("frames");
+        let trace = attach(&session, &format!("{number}.gapii"), "3");
         assert_eq!(trace.info()["snapshot"], true);
         let report = verified(&session, &trace, &[]).unwrap();
         assert_eq!(report["verified"]["frames"], 3, "{report:#}");

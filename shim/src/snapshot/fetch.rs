@@ -193,9 +193,12 @@ impl Fetch {
     }
 }
 
-/// Programs and samplers are shared: the program's context would keep them.
+/// Programs and samplers are shared: the program's context would keep them. So are, to Mesa,
+/// framebuffers.
 impl Drop for Fetch {
     fn drop(&mut self) {
+        // SAFETY: one name.
+        unsafe { gl::delete_framebuffers(1, &raw const self.framebuffer) };
         for program in self.programs.values() {
             gl::delete_program(*program);
         }

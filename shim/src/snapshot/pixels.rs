@@ -204,6 +204,14 @@ impl Reader {
     }
 }
 
+/// Mesa keeps framebuffers with what contexts share, and the program's next one would get another name.
+impl Drop for Reader {
+    fn drop(&mut self) {
+        // SAFETY: one name.
+        unsafe { gl::delete_framebuffers(1, &raw const self.framebuffer) };
+    }
+}
+
 fn detach(point: u32) {
     gl::framebuffer_renderbuffer(GL_READ_FRAMEBUFFER, point, GL_RENDERBUFFER, 0);
 }
