@@ -127,6 +127,11 @@ impl<T: Default> Objects<T> {
         self.names.values().filter_map(|object| Some((*object, self.get(*object)?)))
     }
 
+    /// These names, as commands take them.
+    pub fn names(&self) -> Vec<u32> {
+        self.named().map(|(object, _)| object.name() as u32).collect()
+    }
+
     /// Objects that lost theirs, the oldest loss first.
     pub fn deleted(&self) -> impl Iterator<Item = (Ref<T>, &T)> {
         self.deleted.iter().filter_map(|object| Some((*object, self.get(*object)?)))

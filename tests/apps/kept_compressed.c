@@ -43,7 +43,7 @@ static const struct {
     "void main() { colour = textureLod(image, " where ", at.x * 1.9); }\n"
 
 static GLuint program, array_program, cube_program;
-static GLuint flat[LENGTH(FORMATS)], stored, array, stored_array, cube;
+static GLuint flat[LENGTH(FORMATS)], stored, array, stored_array, cube, alone, plain;
 
 /* Three blocks by two, the last ones cut, and a level of one block. */
 static void start_flat(void)
@@ -88,6 +88,19 @@ static void start_others(void)
     }
 }
 
+/* A level whose texture would need others, but for the sampler that it is seen with. */
+static void start_alone(void)
+{
+    unsigned char bytes[4 * 8];
+    fill(bytes, sizeof bytes, 90);
+    alone = new_texture(GL_TEXTURE_2D);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_LINEAR);
+    glCompressedTexImage2D(GL_TEXTURE_2D, 0, GL_COMPRESSED_RGB8_ETC2, 8, 8, 0, sizeof bytes, bytes);
+    glGenSamplers(1, &plain);
+    glSamplerParameteri(plain, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glSamplerParameteri(plain, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+}
+
 static void start(void)
 {
     program = program_of(VERTEX, FRAGMENT("sampler2D", "at"));
@@ -97,6 +110,7 @@ static void start(void)
         program_of(VERTEX, FRAGMENT("samplerCube", "vec3(at * 3.0 - 1.5, 1.0 - 2.0 * at.x)"));
     start_flat();
     start_others();
+    start_alone();
 }
 
 static void show(int at, GLuint with, GLenum target, GLuint texture)
@@ -115,6 +129,9 @@ static void draw(int frame)
     show(LENGTH(FORMATS) + 1, array_program, GL_TEXTURE_2D_ARRAY, array);
     show(LENGTH(FORMATS) + 2, array_program, GL_TEXTURE_2D_ARRAY, stored_array);
     show(LENGTH(FORMATS) + 3, cube_program, GL_TEXTURE_CUBE_MAP, cube);
+    glBindSampler(0, plain);
+    show(LENGTH(FORMATS) + 4, program, GL_TEXTURE_2D, alone);
+    glBindSampler(0, 0);
 }
 
 int main(void)

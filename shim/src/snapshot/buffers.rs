@@ -64,7 +64,7 @@ fn describe_contents(emitter: &mut Emitter, context: &Context, buffer: &Known) {
         Some(_) => 0,
     };
     if at == 0 {
-        emitter.leave_out(&format!("what is in buffer {}, which can't be mapped", buffer.name));
+        emitter.leave_out_of("what is in a buffer that can't be mapped, buffer", buffer.name);
     }
     let command = match buffer.is_immutable {
         true => emitter

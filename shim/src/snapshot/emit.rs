@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use gapii_protocol::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT};
 
+use super::missing::Missing;
 use crate::call::Call;
 use crate::capture;
 use crate::observe::{self, Observation};
@@ -17,16 +18,13 @@ use crate::thread::{Thread, write_meta};
 /// Longest fixed part that is needed here, in words.
 const FIXED_WORDS: usize = 8;
 
-/// Most that is said of what is missing, in bytes.
-const MISSING_BYTES: usize = 4096;
-
 /// A thread that is inside the shim, and writes records of its own accord.
 pub struct Emitter {
     thread: &'static mut Thread,
     /// The capture is timed, which these commands are not.
     is_timed: bool,
-    /// What has to be left out, a line each.
-    missing: String,
+    /// What has to be left out.
+    missing: Missing,
     /// When the program was held.
     since: Instant,
 }
@@ -46,15 +44,16 @@ impl Emitter {
     pub fn new(thread: &'static mut Thread) -> Self {
         let is_timed = thread.producer.is_on_hold();
         thread.producer.resume();
-        Self { thread, is_timed, missing: String::new(), since: Instant::now() }
+        Self { thread, is_timed, missing: Missing::default(), since: Instant::now() }
     }
 
     /// Says that all has been written, and what is missing; the thread is still inside.
     pub fn finish(self) -> &'static mut Thread {
-        let mut payload = (self.missing.len() as u32).to_le_bytes().to_vec();
+        let missing = self.missing.text();
+        let mut payload = (missing.len() as u32).to_le_bytes().to_vec();
         let held_us = u32::try_from(self.since.elapsed().as_micros()).unwrap_or(u32::MAX);
         payload.extend(held_us.to_le_bytes());
-        payload.extend_from_slice(self.missing.as_bytes());
+        payload.extend_from_slice(missing.as_bytes());
         write_meta(self.thread, SNAPSHOT, &payload);
         if self.is_timed {
             self.thread.producer.hold();
@@ -71,11 +70,12 @@ impl Emitter {
 
     /// Notes something that can't be described, in a sentence.
     pub fn leave_out(&mut self, what: &str) {
-        let is_said = self.missing.lines().next_back() == Some(what);
-        if !is_said && self.missing.len() + what.len() < MISSING_BYTES {
-            self.missing.push_str(what);
-            self.missing.push('\n');
-        }
+        self.missing.add(what);
+    }
+
+    /// The same of an object, whose name comes behind what it lacks.
+    pub fn leave_out_of(&mut self, what: &str, name: u32) {
+        self.missing.add_of(what, name);
     }
 
     /// A command of the `glGen` kind, that gives out this name.

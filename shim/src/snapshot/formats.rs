@@ -17,6 +17,8 @@ const GL_UNSIGNED_SHORT_5_5_5_1: u32 = 0x8034;
 const GL_UNSIGNED_SHORT_5_6_5: u32 = 0x8363;
 const GL_UNSIGNED_INT_2_10_10_10_REV: u32 = 0x8368;
 const GL_UNSIGNED_INT_24_8: u32 = 0x84FA;
+const GL_UNSIGNED_INT_10F_11F_11F_REV: u32 = 0x8C3B;
+const GL_UNSIGNED_INT_5_9_9_9_REV: u32 = 0x8C3E;
 const GL_FLOAT_32_UNSIGNED_INT_24_8_REV: u32 = 0x8DAD;
 const GL_STENCIL_INDEX: u32 = 0x1901;
 const GL_DEPTH_COMPONENT: u32 = 0x1902;
@@ -72,6 +74,10 @@ pub enum Encode {
     /// Ten bits each and two, the first one lowest: fixed-point numbers, or whole ones.
     Unorm1010102,
     Uint1010102,
+    /// Two numbers of eleven bits and one of ten, the first one lowest, without a sign.
+    SmallFloats,
+    /// Nine bits each, the first one lowest, and their exponent.
+    SharedExponent,
 }
 
 /// How pixels are read.
@@ -90,13 +96,44 @@ pub struct Layout {
     pub format: u32,
     pub kind: u32,
     pub read: Read,
+    /// A format whose pixels have the same bits, and are read without a change.
+    pub same_bits: Option<u32>,
 }
 
 impl Layout {
     /// Of an internal format, and the type that it was given with: 0 for none.
     pub fn of(internal: u32, given: u32) -> Option<Self> {
-        sized(internal, given).or_else(|| unsized_of(internal, given))
+        let layout = sized(internal, given).or_else(|| unsized_of(internal, given))?;
+        Some(Self { same_bits: same_bits(internal), ..layout })
     }
+}
+
+/// Of formats that no framebuffer has, or that drivers read with a change.
+fn same_bits(internal: u32) -> Option<u32> {
+    const GL_R8: u32 = 0x8229;
+    const GL_RG8: u32 = 0x822B;
+    const GL_RGB8: u32 = 0x8051;
+    const GL_RGBA8: u32 = 0x8058;
+    const GL_R16UI: u32 = 0x8234;
+    const GL_RG16UI: u32 = 0x823A;
+    const GL_RGBA16UI: u32 = 0x8D76;
+    Some(match internal {
+        // sRGB
+        0x8FBD => GL_R8,
+        0x8FBE => GL_RG8,
+        0x8C41 => GL_RGB8,
+        // Signed fixed-point numbers
+        0x8F94 => GL_R8,
+        0x8F95 => GL_RG8,
+        0x8F96 => GL_RGB8,
+        0x8F97 => GL_RGBA8,
+        0x8F98 => GL_R16UI,
+        0x8F99 => GL_RG16UI,
+        0x8F9B => GL_RGBA16UI,
+        // Floats in a word
+        0x8C3A | 0x8C3D => GL_RGBA8,
+        _ => return None,
+    })
 }
 
 const R: &[usize] = &[0];
@@ -111,7 +148,7 @@ fn sized(internal: u32, given: u32) -> Option<Layout> {
     use Encode::*;
     use Read::AsTheyAre;
     use Values::*;
-    let of = |format, kind, read| Layout { format, kind, read };
+    let of = |format, kind, read| Layout { format, kind, read, same_bits: None };
     let components = |format, kind, values, take, encode| {
         of(format, kind, Read::Components(values, take, encode))
     };
@@ -172,7 +209,9 @@ fn sized(internal: u32, given: u32) -> Option<Layout> {
         0x881A => half(GL_RGBA, RGBA),
         0x822E => float(GL_RED, R),
         0x8230 => float(GL_RG, RG),
-        0x8815 | 0x8C3A | 0x8C3D => float(GL_RGB, RGB),
+        0x8815 => float(GL_RGB, RGB),
+        0x8C3A => components(GL_RGB, GL_UNSIGNED_INT_10F_11F_11F_REV, Floats, RGB, SmallFloats),
+        0x8C3D => components(GL_RGB, GL_UNSIGNED_INT_5_9_9_9_REV, Floats, RGB, SharedExponent),
         0x8814 => float(GL_RGBA, RGBA),
         0x8059 => of(GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV, AsTheyAre(Part::Color, 4)),
         0x906F => {
@@ -246,7 +285,7 @@ fn unsized_of(internal: u32, given: u32) -> Option<Layout> {
     };
     let take = if encode == Unorm1010102 { RGBA } else { take };
     let kind = if given == 0 { GL_UNSIGNED_BYTE } else { given };
-    Some(Layout { format, kind, read: Read::Components(values, take, encode) })
+    Some(Layout { format, kind, read: Read::Components(values, take, encode), same_bits: None })
 }
 
 fn unsized_depth(internal: u32, given: u32) -> Option<Layout> {
@@ -256,7 +295,8 @@ fn unsized_depth(internal: u32, given: u32) -> Option<Layout> {
         (GL_DEPTH_STENCIL, GL_UNSIGNED_INT_24_8) => (Part::DepthStencil, 4),
         _ => return None,
     };
-    Some(Layout { format: internal, kind: given, read: Read::AsTheyAre(part, bytes) })
+    let read = Read::AsTheyAre(part, bytes);
+    Some(Layout { format: internal, kind: given, read, same_bits: None })
 }
 
 /// Width, height and bytes of a block of a compressed format.
@@ -311,7 +351,7 @@ impl Encode {
             Self::Unorm16 | Self::Snorm16 | Self::Half => 2 * components,
             Self::Whole(bytes) => bytes * components,
             Self::Packed(_) => 2,
-            Self::Unorm1010102 | Self::Uint1010102 => 4,
+            Self::Unorm1010102 | Self::Uint1010102 | Self::SmallFloats | Self::SharedExponent => 4,
         }
     }
 }
@@ -410,6 +450,16 @@ fn encode_pixel(pixel: [f32; 4], take: &[usize], encode: Encode, out: &mut Vec<u
             out.extend_from_slice(&packed.to_le_bytes());
             return;
         }
+        Encode::SmallFloats => {
+            let [red, green, blue, _] = pixel.map(|value| u32::from(half(value)));
+            let packed = red >> 4 | green >> 4 << 11 | blue >> 5 << 22;
+            out.extend_from_slice(&packed.to_le_bytes());
+            return;
+        }
+        Encode::SharedExponent => {
+            out.extend_from_slice(&shared_exponent(pixel).to_le_bytes());
+            return;
+        }
         _ => {}
     }
     for at in take {
@@ -473,6 +523,17 @@ fn half(value: f32) -> u16 {
         -24.. => sign | ((fraction | 0x80_0000) >> (-1 - exponent)) as u16,
         _ => sign,
     }
+}
+
+/// The least exponent that all three numbers fit with; they came from such a word, perhaps with a
+/// greater one, which means the same.
+fn shared_exponent([red, green, blue, _]: [f32; 4]) -> u32 {
+    let most = red.max(green).max(blue);
+    let exponent = (most.to_bits() >> 23) as i32 - 127 + 1 + 15;
+    let exponent = exponent.clamp(0, 31);
+    let unit = 2_f32.powi(exponent - 15 - 9);
+    let [red, green, blue] = [red, green, blue].map(|value| (value / unit).round() as u32 & 0x1FF);
+    red | green << 9 | blue << 18 | (exponent as u32) << 27
 }
 
 #[cfg(test)]
@@ -552,6 +613,8 @@ mod tests {
         check(GL_ALPHA, GL_HALF_FLOAT_OES, &ones, &[0, 0x3C]);
         check(0x8F95, 0, &ones, &[127, 127]);
         check(GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV, &ones, &[255; 4]);
+        check(0x8C3A, 0, &ones, &(0x3C0 | 0x3C0 << 11 | 0x1E0_u32 << 22).to_le_bytes());
+        check(0x8C3D, 0, &ones, &(256 | 256 << 9 | 256 << 18 | 16_u32 << 27).to_le_bytes());
     }
 
     #[test]

@@ -93,15 +93,13 @@ fn said(buffer: &[u8]) -> Option<&CStr> {
 /// Labels of what a share group has.
 pub fn describe_group(emitter: &mut Emitter, context: &Context) {
     let Some(labels) = Labels::of(context) else { return };
-    let name_of = |name: u64| name as u32;
     let group = context.group.lock();
-    let buffers: Vec<_> = group.buffers.named().map(|(it, _)| name_of(it.name())).collect();
-    let shaders: Vec<_> = group.shaders.named().map(|(it, _)| name_of(it.name())).collect();
-    let programs: Vec<_> = group.programs.named().map(|(it, _)| name_of(it.name())).collect();
-    let textures: Vec<_> = group.textures.named().map(|(it, _)| name_of(it.name())).collect();
-    let samplers: Vec<_> = group.samplers.named().map(|(it, _)| name_of(it.name())).collect();
-    let renderbuffers: Vec<_> =
-        group.renderbuffers.named().map(|(it, _)| name_of(it.name())).collect();
+    let buffers = group.buffers.names();
+    let shaders = group.shaders.names();
+    let programs = group.programs.names();
+    let textures = group.textures.names();
+    let samplers = group.samplers.names();
+    let renderbuffers = group.renderbuffers.names();
     drop(group);
     let kinds: [(u32, &[u32], IsObject); 6] = [
         (GL_BUFFER, &buffers, gl::is_buffer),
@@ -138,7 +136,7 @@ pub fn describe_own(emitter: &mut Emitter, context: &Context) {
     let is_es3 = context.version.0 >= 3;
     macro_rules! describe {
         ($kind:expr, $objects:ident, $is_object:path) => {
-            let names = context.$objects.named().map(|(object, _)| object.name() as u32);
+            let names = context.$objects.names().into_iter();
             labels.describe(emitter, $kind, names.filter(|name| $is_object(*name) != 0));
         };
     }

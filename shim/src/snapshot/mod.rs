@@ -12,7 +12,9 @@
 //! is asked only what the context's version has, so that no error comes of it and a pending one stays
 //! pending.
 
+mod aside;
 mod buffers;
+mod canvas;
 mod context;
 mod draw_buffers;
 mod egl;
@@ -25,6 +27,7 @@ mod framebuffers;
 mod gl;
 mod images;
 mod labels;
+mod missing;
 mod pipelines;
 mod pixels;
 mod programs;
@@ -33,6 +36,7 @@ mod renderbuffers;
 mod samplers;
 mod samples;
 mod sibling;
+mod spare;
 mod surface;
 mod surface_depth;
 mod surface_draw;

@@ -89,7 +89,7 @@ fn describe_feedbacks(emitter: &mut Emitter, context: &Context) {
         command.arg(name).done();
         FEEDBACK_BUFFERS.describe_points(emitter);
         if feedback.is_active && name != bound {
-            emitter.leave_out(&format!("transform feedback {name}, which is paused"));
+            emitter.leave_out_of("paused transform feedback", name);
         }
     }
     gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, 0);

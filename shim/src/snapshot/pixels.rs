@@ -1,16 +1,14 @@
 //! Pixels of images, read in a context of our own: through a framebuffer where that can have them,
 //! and else through a shader.
 
+use super::aside::Aside;
+use super::canvas::{self, Canvas};
 use super::fetch::{Fetch, Sampled};
 use super::formats::{self, Encode, Layout, Part, Read, Values};
 use super::gl;
 
-const GL_UNSIGNED_BYTE: u32 = 0x1401;
-const GL_INT: u32 = 0x1404;
-const GL_UNSIGNED_INT: u32 = 0x1405;
-const GL_FLOAT: u32 = 0x1406;
+const GL_RGB: u32 = 0x1907;
 const GL_RGBA: u32 = 0x1908;
-const GL_RGBA_INTEGER: u32 = 0x8D99;
 const GL_PACK_ALIGNMENT: u32 = 0x0D05;
 const GL_TEXTURE_2D: u32 = 0x0DE1;
 const GL_TEXTURE_CUBE_MAP_POSITIVE_X: u32 = 0x8515;
@@ -81,21 +79,17 @@ impl Reader {
                 core::mem::swap(out, &mut self.read);
             }
             Read::Components(values, take, how) => {
-                let pixel_bytes = if values == Values::Bytes { 4 } else { 16 };
-                let (format, kind) = match values {
-                    Values::Bytes => (GL_RGBA, GL_UNSIGNED_BYTE),
-                    Values::Floats => (GL_RGBA, GL_FLOAT),
-                    Values::Ints => (GL_RGBA_INTEGER, GL_INT),
-                    Values::Uints => (GL_RGBA_INTEGER, GL_UNSIGNED_INT),
-                };
-                let read = (format, kind, pixel_bytes);
-                let upload = (layout.format, layout.kind, how.pixel_bytes(take.len()));
-                // Drivers clamp signed ones that they read, to 0 and above.
-                let is_clamped = matches!(how, Encode::Snorm8 | Encode::Snorm16);
-                if !is_clamped && self.as_it_is_stored(image, upload).is_some() {
-                    core::mem::swap(out, &mut self.read);
+                if self.as_same_bits(image, layout, out).is_some() {
                     return Some(());
                 }
+                // Drivers clamp signed ones that they read, to 0 and above.
+                let is_clamped = matches!(how, Encode::Snorm8 | Encode::Snorm16);
+                let pixel_bytes = how.pixel_bytes(take.len());
+                if !is_clamped && self.as_it_is_stored(image, layout, pixel_bytes, out).is_some() {
+                    return Some(());
+                }
+                let canvas = Canvas::of(values);
+                let read = (canvas.read.0, canvas.read.1, canvas.pixel_bytes);
                 match self.through_framebuffer(image, Part::Color, read) {
                     Some(()) if formats::is_plain(values, take, how) => {
                         core::mem::swap(out, &mut self.read);
@@ -104,17 +98,7 @@ impl Reader {
                         out.try_reserve_exact(self.read.len()).ok()?;
                         formats::encode(&self.read, values, take, how, out);
                     }
-                    None => {
-                        // A shader sees decoded numbers, which are more than bytes.
-                        let is_srgb = how == Encode::Srgb8;
-                        let values = if is_srgb { Values::Floats } else { values };
-                        let pixels = (image.width as usize).checked_mul(image.height as usize)?;
-                        out.try_reserve_exact(pixels.checked_mul(upload.2)?).ok()?;
-                        let each = |read: &[u8]| formats::encode(read, values, take, how, out);
-                        let copy = Copy::of_renderbuffer(image);
-                        let image = copy.as_ref().map_or(image, |copy| copy.image);
-                        self.fetch.read(Sampled::of(image)?, values, &mut self.read, each)?;
-                    }
+                    None => self.through_shader(image, (values, take, how), out)?,
                 }
             }
         }
@@ -136,19 +120,69 @@ impl Reader {
         self.read(copy.image, Layout::of(format, 0)?, out)
     }
 
-    /// Reads pixels as they are uploaded, where a framebuffer of them prefers to be read like that.
-    fn as_it_is_stored(&mut self, image: Image, upload: (u32, u32, usize)) -> Option<()> {
+    /// Reads a copy in another format that has the same bits and is read as it is.
+    fn as_same_bits(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
+        let format = layout.same_bits?;
+        let copy = Copy::of(image, format, [image.width, image.height])?;
+        self.read(copy.image, Layout::of(format, 0)?, out)
+    }
+
+    /// Has a shader fetch the pixels: drawn as they are uploaded, where the driver can, and else
+    /// encoded.
+    fn through_shader(
+        &mut self,
+        image: Image,
+        (values, take, how): (Values, &'static [usize], Encode),
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let pixels = (image.width as usize).checked_mul(image.height as usize)?;
+        let bytes = pixels.checked_mul(how.pixel_bytes(take.len()))?;
+        out.try_reserve_exact(bytes).ok()?;
+        let copy = Copy::of_renderbuffer(image);
+        let image = copy.as_ref().map_or(image, |copy| copy.image);
+        let sampled = Sampled::of(image)?;
+        if let Some(canvas) = Canvas::as_uploaded(take, how, image.width) {
+            let each = |read: &[u8]| canvas.append(read, take.len(), out);
+            if self.fetch.read(sampled, (canvas, take), &mut self.read, each).is_some() {
+                return Some(());
+            }
+            out.clear();
+        }
+        // A shader sees decoded numbers, which are more than bytes.
+        let values = if how == Encode::Srgb8 { Values::Floats } else { values };
+        let each = |read: &[u8]| formats::encode(read, values, take, how, out);
+        self.fetch.read(sampled, (Canvas::of(values), &[]), &mut self.read, each)
+    }
+
+    /// Reads pixels as they are uploaded, or with a fourth component besides, where a framebuffer of
+    /// them prefers to be read like that.
+    fn as_it_is_stored(
+        &mut self,
+        image: Image,
+        layout: Layout,
+        pixel_bytes: usize,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         self.attach(image, GL_COLOR_ATTACHMENT0)?;
-        let prefers = |name, value: u32| gl::integer(name) as u32 == value;
-        let (format, kind, _) = upload;
+        let Layout { format, kind, .. } = layout;
         let kind = if kind == GL_HALF_FLOAT_OES { GL_HALF_FLOAT } else { kind };
-        let is_preferred = gl::check_framebuffer(GL_READ_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE
-            && prefers(GL_IMPLEMENTATION_COLOR_READ_FORMAT, format)
-            && prefers(GL_IMPLEMENTATION_COLOR_READ_TYPE, kind);
+        let is_complete = gl::check_framebuffer(GL_READ_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+        let (format, bytes) = match is_complete && format == GL_RGB && prefers((GL_RGBA, kind)) {
+            true => (GL_RGBA, pixel_bytes / 3 * 4),
+            false => (format, pixel_bytes),
+        };
+        let is_preferred = is_complete && prefers((format, kind));
         let done =
-            if is_preferred { self.read_attached(image, (format, kind, upload.2)) } else { None };
+            if is_preferred { self.read_attached(image, (format, kind, bytes)) } else { None };
         detach(GL_COLOR_ATTACHMENT0);
-        done
+        done?;
+        if bytes == pixel_bytes {
+            core::mem::swap(out, &mut self.read);
+        } else {
+            out.try_reserve_exact(self.read.len() / 4 * 3).ok()?;
+            canvas::without_last(&self.read, bytes, out);
+        }
+        Some(())
     }
 
     /// Reads pixels of a format, a type and that many bytes each.
@@ -234,16 +268,17 @@ impl Copy {
             Of::RenderbufferSample { .. } | Of::Sample { .. } => return None,
         };
         clear_errors();
-        let (mut texture, target) = (0, GL_TEXTURE_2D);
-        // SAFETY: there is room for one name.
-        unsafe { gl::gen_textures(1, &raw mut texture) };
-        gl::bind_texture(target, texture);
+        let target = GL_TEXTURE_2D;
+        let texture = new_texture(target);
         gl::tex_storage_2d(target, 1, format, width, height);
-        let size = [image.width, image.height, 1];
-        gl::copy_image(from, [0, 0, layer], (texture, target, 0), [0; 3], size);
         let of = Of::Flat { texture, target, face: target, level: 0 };
         let copy = Self { image: Image { of, width, height }, texture };
-        (gl::get_error() == 0).then_some(copy)
+        let bits = || {
+            let size = [image.width, image.height, 1];
+            gl::copy_image(from, [0, 0, layer], (texture, target, 0), [0; 3], size);
+            gl::get_error() == 0
+        };
+        (bits() || with_level_alone(from, bits)).then_some(copy)
     }
 
     /// Of a renderbuffer, which no shader reads.
@@ -263,10 +298,8 @@ impl Copy {
         (format, samples, sample): (u32, i32, i32),
     ) -> Option<Self> {
         clear_errors();
-        let (mut texture, target) = (0, GL_TEXTURE_2D_MULTISAMPLE);
-        // SAFETY: there is room for one name.
-        unsafe { gl::gen_textures(1, &raw mut texture) };
-        gl::bind_texture(target, texture);
+        let target = GL_TEXTURE_2D_MULTISAMPLE;
+        let texture = new_texture(target);
         gl::tex_storage_2d_multisample(target, samples, format, image.width, image.height, 1);
         let (from, size) = ((name, GL_RENDERBUFFER, 0), [image.width, image.height, 1]);
         gl::copy_image(from, [0; 3], (texture, target, 0), [0; 3], size);
@@ -281,6 +314,34 @@ impl Drop for Copy {
         // SAFETY: one name.
         unsafe { gl::delete_textures(1, &raw const self.texture) };
     }
+}
+
+/// A new texture, bound.
+pub fn new_texture(target: u32) -> u32 {
+    let mut texture = 0;
+    // SAFETY: there is room for one name.
+    unsafe { gl::gen_textures(1, &raw mut texture) };
+    gl::bind_texture(target, texture);
+    texture
+}
+
+/// The same once more for a texture that is not complete, which no copy is made of otherwise.
+fn with_level_alone((name, target, level): (u32, u32, i32), copy: impl Fn() -> bool) -> bool {
+    if target == GL_RENDERBUFFER {
+        return false;
+    }
+    gl::bind_texture(target, name);
+    let aside = Aside::level(target, level);
+    let is_done = copy();
+    drop(aside);
+    gl::bind_texture(target, 0);
+    is_done
+}
+
+/// Whether the framebuffer that is bound prefers to be read in this format and type.
+pub fn prefers((format, kind): (u32, u32)) -> bool {
+    gl::integer(GL_IMPLEMENTATION_COLOR_READ_FORMAT) as u32 == format
+        && gl::integer(GL_IMPLEMENTATION_COLOR_READ_TYPE) as u32 == kind
 }
 
 /// Faces of a cube are layers to commands that take no face.

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use gapii_state::Context;
 
 use super::emit::Emitter;
-use super::{gl, uniforms};
+use super::{gl, spare, uniforms};
 use crate::generated::ids::*;
 use crate::observe;
 
@@ -15,10 +15,6 @@ const GL_PROGRAM_SEPARABLE: u32 = 0x8258;
 const GL_ACTIVE_ATTRIBUTES: u32 = 0x8B89;
 const GL_TRANSFORM_FEEDBACK_BUFFER_MODE: u32 = 0x8C7F;
 const VARYINGS: u32 = 0x8C83;
-
-/// Shaders that a program was linked from and that have another source now, or are gone, have names
-/// from here on meanwhile.
-const SPARE_NAMES: u32 = 0xF000_0000;
 
 struct Shader {
     name: u32,
@@ -120,7 +116,8 @@ impl Program {
         if self.links == 0 || self.number(GL_LINK_STATUS) == 0 {
             return;
         }
-        for (at, (kind, source)) in (SPARE_NAMES..).zip(&self.stages) {
+        // Shaders may have another source now, or be gone.
+        for (at, (kind, source)) in (spare::NAME..).zip(&self.stages) {
             make_shader(emitter, at, *kind, source);
             emitter.command(GL_COMPILE_SHADER).arg(at).done();
             emitter.command(GL_ATTACH_SHADER).arg(self.name).arg(at).done();
@@ -135,7 +132,7 @@ impl Program {
             self.describe_varyings(emitter);
         }
         emitter.command(GL_LINK_PROGRAM).arg(self.name).done();
-        for (at, _) in (SPARE_NAMES..).zip(&self.stages) {
+        for (at, _) in (spare::NAME..).zip(&self.stages) {
             emitter.command(GL_DETACH_SHADER).arg(self.name).arg(at).done();
             emitter.command(GL_DELETE_SHADER).arg(at).done();
         }

@@ -53,7 +53,7 @@ pub fn describe_active(emitter: &mut Emitter, context: &Context) {
     let begin = if context.version.0 >= 3 { GL_BEGIN_QUERY } else { GL_BEGIN_QUERY_EXT };
     for (target, name) in active(context) {
         emitter.command(begin).arg(target).arg(name).done();
-        emitter.leave_out(&format!("what query {name} has counted so far"));
+        emitter.leave_out_of("what has been counted so far by query", name);
     }
 }
 

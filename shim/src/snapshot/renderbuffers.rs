@@ -10,15 +10,14 @@ use super::images::Images;
 use super::pixels::{Image, Of};
 use super::samples::{Multisampled, Whose};
 use super::sibling::Sibling;
+use super::spare;
 use crate::generated::ids::*;
-use crate::observe;
 
 const GL_RENDERBUFFER: u32 = 0x8D41;
 const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
 const GL_RENDERBUFFER_SAMPLES: u32 = 0x8CAB;
 const WIDTH_HEIGHT_FORMAT: [u32; 3] = [0x8D42, 0x8D43, 0x8D44];
 const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
 const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
 const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
 const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
@@ -27,10 +26,8 @@ const GL_DEPTH_STENCIL_ATTACHMENT: u32 = 0x821A;
 const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
 const GL_DEPTH_BUFFER_BIT: u32 = 0x100;
 const GL_STENCIL_BUFFER_BIT: u32 = 0x400;
-const GL_NEAREST: u32 = 0x2600;
-/// Names of what is there meanwhile: the texture and its framebuffer, and that of the renderbuffer.
-const FROM: u32 = 0xF000_0000;
-const TO: u32 = 0xF000_0001;
+/// Name of the renderbuffer's framebuffer meanwhile.
+const TO: u32 = spare::NAME + 1;
 
 /// All but those that have the pixels of another object: of these the names.
 pub fn describe(
@@ -39,17 +36,11 @@ pub fn describe(
     sibling: Option<&Sibling>,
     images: &Images,
 ) {
-    let names: Vec<u32> = context
-        .group
-        .lock()
-        .renderbuffers
-        .named()
-        .map(|(object, _)| object.name() as u32)
-        .collect();
+    let names = context.group.lock().renderbuffers.names();
     let is_es3 = context.version.0 >= 3;
     for name in names {
         if context.version.0 < 2 {
-            emitter.leave_out(&format!("renderbuffer {name} of an OpenGL ES 1 context"));
+            emitter.leave_out_of("of an OpenGL ES 1 context, renderbuffer", name);
             continue;
         }
         emitter.make(GL_GEN_RENDERBUFFERS, name);
@@ -61,7 +52,7 @@ pub fn describe(
             }
             let is_held = is_es3 && sibling.is_some_and(|it| known.describe_pixels(emitter, it));
             if !is_held {
-                emitter.leave_out(&format!("the pixels of renderbuffer {name}"));
+                emitter.leave_out_of("the pixels of renderbuffer", name);
             }
         }
     }
@@ -129,28 +120,19 @@ impl Known {
             }
             _ => (GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT),
         };
-        emitter.make(GL_GEN_TEXTURES, FROM);
-        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(FROM).done();
+        emitter.make(GL_GEN_TEXTURES, spare::NAME);
+        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare::NAME).done();
         let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
         let command = command.arg(self.format).arg(width).arg(height).arg(0_i32);
         let command = command.arg(layout.format).arg(layout.kind).arg(pixels.as_ptr());
         command.range(8, pixels).done();
-        for (name, target) in [(FROM, GL_READ_FRAMEBUFFER), (TO, GL_DRAW_FRAMEBUFFER)] {
-            emitter.make(GL_GEN_FRAMEBUFFERS, name);
-            emitter.command(GL_BIND_FRAMEBUFFER).arg(target).arg(name).done();
-        }
-        let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER).arg(point);
-        command.arg(GL_TEXTURE_2D).arg(FROM).arg(0_i32).done();
+        spare::read_from_texture(emitter, point);
+        emitter.make(GL_GEN_FRAMEBUFFERS, TO);
+        emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_DRAW_FRAMEBUFFER).arg(TO).done();
         let command = emitter.command(GL_FRAMEBUFFER_RENDERBUFFER).arg(GL_DRAW_FRAMEBUFFER);
         command.arg(point).arg(GL_RENDERBUFFER).arg(self.name).done();
-        let command = emitter.command(GL_BLIT_FRAMEBUFFER).arg(0_i32).arg(0_i32);
-        let command = command.arg(width).arg(height).arg(0_i32).arg(0_i32).arg(width).arg(height);
-        command.arg(bits).arg(GL_NEAREST).done();
-        let names = [FROM, TO];
-        let deleted = [(GL_DELETE_FRAMEBUFFERS, 2_i32), (GL_DELETE_TEXTURES, 1)];
-        for (id, count) in deleted {
-            let named = observe::array(names.as_ptr(), i64::from(count), 4);
-            emitter.command(id).arg(count).arg(names.as_ptr()).reads(named).done();
-        }
+        spare::blit(emitter, (width, height), bits);
+        spare::delete(emitter, GL_DELETE_FRAMEBUFFERS, &[spare::NAME, TO]);
+        spare::delete(emitter, GL_DELETE_TEXTURES, &[spare::NAME]);
     }
 }

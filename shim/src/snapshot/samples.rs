@@ -6,10 +6,9 @@
 use super::emit::Emitter;
 use super::formats::{Layout, Part, Read, Values};
 use super::pixels::{Image, Of};
-use super::programs::make_shader;
 use super::sibling::Sibling;
+use super::spare;
 use crate::generated::ids::*;
-use crate::observe;
 
 const GL_TRIANGLES: u32 = 4;
 const GL_TEXTURE_2D: u32 = 0x0DE1;
@@ -27,9 +26,9 @@ const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
 const GL_SAMPLE_MASK: u32 = 0x8E51;
 const GL_DITHER: u32 = 0x0BD0;
 /// Names of what is there meanwhile.
-const FROM: u32 = 0xF000_0000;
-const PROGRAM: u32 = 0xF000_0010;
-const SHADERS: [u32; 2] = [0xF000_0011, 0xF000_0012];
+const FROM: u32 = spare::NAME;
+const PROGRAM: u32 = spare::NAME + 0x10;
+const SHADERS: u32 = spare::NAME + 0x11;
 /// Most samples that a mask has.
 const SAMPLES_MAX: i32 = 32;
 
@@ -156,14 +155,8 @@ layout(location = 0) out highp {prefix}vec4 texel;
 void main() {{ texel = texelFetch(image, ivec2(gl_FragCoord.xy), 0); }}
 "
     );
-    emitter.command(GL_CREATE_PROGRAM).returns(PROGRAM, []);
-    let stages = [(GL_VERTEX_SHADER, VERTICES), (GL_FRAGMENT_SHADER, &fragments)];
-    for (name, (kind, source)) in SHADERS.into_iter().zip(stages) {
-        make_shader(emitter, name, kind, source);
-        emitter.command(GL_COMPILE_SHADER).arg(name).done();
-        emitter.command(GL_ATTACH_SHADER).arg(PROGRAM).arg(name).done();
-        emitter.command(GL_DELETE_SHADER).arg(name).done();
-    }
+    let stages = [(GL_VERTEX_SHADER, VERTICES), (GL_FRAGMENT_SHADER, fragments.as_str())];
+    spare::make_program(emitter, PROGRAM, SHADERS, &stages);
     emitter.command(GL_LINK_PROGRAM).arg(PROGRAM).done();
     emitter.command(GL_USE_PROGRAM).arg(PROGRAM).done();
 }
@@ -175,10 +168,8 @@ fn end(emitter: &mut Emitter) {
     emitter.command(GL_SAMPLE_MASKI).arg(0_u32).arg(u32::MAX).done();
     emitter.command(GL_DISABLE).arg(GL_SAMPLE_MASK).done();
     emitter.command(GL_ENABLE).arg(GL_DITHER).done();
-    let names = [FROM];
     for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
-        let named = observe::array(names.as_ptr(), 1, 4);
-        emitter.command(id).arg(1_i32).arg(names.as_ptr()).reads(named).done();
+        spare::delete(emitter, id, &[FROM]);
     }
 }
 

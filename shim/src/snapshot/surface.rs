@@ -6,7 +6,7 @@ use gapii_state::{Context, Process};
 
 use super::egl::Drawn;
 use super::emit::Emitter;
-use super::{gl, surface_depth, surface_draw};
+use super::{gl, spare, surface_depth, surface_draw};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -14,16 +14,12 @@ const GL_RGBA: u32 = 0x1908;
 const GL_RGBA8: u32 = 0x8058;
 const GL_UNSIGNED_BYTE: u32 = 0x1401;
 const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
 const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
 const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
 const GL_DRAW_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
 const GL_SAMPLE_BUFFERS: u32 = 0x80A8;
 const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
-const GL_NEAREST: u32 = 0x2600;
 const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
-/// Objects of this name hold it meanwhile.
-pub const SPARE_NAME: u32 = 0xF000_0000;
 /// Most that is kept, in bytes.
 const BYTES_MAX: usize = 256 << 20;
 
@@ -38,8 +34,8 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, dra
     };
     let picture = Picture { width, height, pixels: &pixels };
     emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(4_i32).done();
-    emitter.make(GL_GEN_TEXTURES, SPARE_NAME);
-    emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(SPARE_NAME).done();
+    emitter.make(GL_GEN_TEXTURES, spare::NAME);
+    emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare::NAME).done();
     let has_samples = samples(context) > 0;
     match context.version.0 {
         1 => surface_draw::with_fixed_functions(emitter, &picture),
@@ -48,7 +44,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, dra
         _ if has_samples => surface_draw::with_a_program(emitter, &picture),
         _ => blit(emitter, &picture),
     }
-    emitter.command(GL_DELETE_TEXTURES).arg(1_i32).numbers(&[SPARE_NAME]).done();
+    spare::delete(emitter, GL_DELETE_TEXTURES, &[spare::NAME]);
     if context.version.0 >= 3 && !has_samples {
         surface_depth::describe(emitter, process, context, (width, height));
     } else if !drawn.is_window {
@@ -85,17 +81,10 @@ impl Picture<'_> {
 }
 
 fn blit(emitter: &mut Emitter, picture: &Picture<'_>) {
-    let (width, height) = (picture.width, picture.height);
     picture.upload(emitter, GL_RGBA8);
-    emitter.make(GL_GEN_FRAMEBUFFERS, SPARE_NAME);
-    emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(SPARE_NAME).done();
-    let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER);
-    let command = command.arg(GL_COLOR_ATTACHMENT0).arg(GL_TEXTURE_2D).arg(SPARE_NAME);
-    command.arg(0_i32).done();
-    let command = emitter.command(GL_BLIT_FRAMEBUFFER).arg(0_i32).arg(0_i32).arg(width).arg(height);
-    let command = command.arg(0_i32).arg(0_i32).arg(width).arg(height);
-    command.arg(GL_COLOR_BUFFER_BIT).arg(GL_NEAREST).done();
-    emitter.command(GL_DELETE_FRAMEBUFFERS).arg(1_i32).numbers(&[SPARE_NAME]).done();
+    spare::read_from_texture(emitter, GL_COLOR_ATTACHMENT0);
+    spare::blit(emitter, (picture.width, picture.height), GL_COLOR_BUFFER_BIT);
+    spare::delete(emitter, GL_DELETE_FRAMEBUFFERS, &[spare::NAME]);
 }
 
 /// Pixels of the back buffer.

@@ -8,7 +8,7 @@ use super::formats::Layout;
 use super::gl;
 use super::pixels::{Image, Of};
 use super::sibling::Sibling;
-use super::surface::SPARE_NAME;
+use super::spare;
 use crate::generated::ids::*;
 
 const GL_TEXTURE_2D: u32 = 0x0DE1;
@@ -102,23 +102,17 @@ fn copy(
     let of = Of::Flat { texture: taken.texture, target, face: target, level: 0 };
     let sibling = Sibling::begin(process, context)?;
     sibling.with_pixels(Image { of, width, height }, layout, |pixels| {
-        emitter.make(GL_GEN_TEXTURES, SPARE_NAME);
-        emitter.command(GL_BIND_TEXTURE).arg(target).arg(SPARE_NAME).done();
+        emitter.make(GL_GEN_TEXTURES, spare::NAME);
+        emitter.command(GL_BIND_TEXTURE).arg(target).arg(spare::NAME).done();
         let command = emitter.command(GL_TEX_STORAGE2D).arg(target).arg(1_i32);
         command.arg(format.internal).arg(width).arg(height).done();
         let command = emitter.command(GL_TEX_SUB_IMAGE2D).arg(target).arg(0_i32).arg(0_i32);
         let command = command.arg(0_i32).arg(width).arg(height).arg(layout.format);
         command.arg(layout.kind).arg(pixels.as_ptr()).range(8, pixels).done();
-        emitter.make(GL_GEN_FRAMEBUFFERS, SPARE_NAME);
-        emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(SPARE_NAME).done();
-        let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER);
-        command.arg(format.point).arg(target).arg(SPARE_NAME).arg(0_i32).done();
-        let corners = [0, 0, width, height, 0, 0, width, height];
-        let command = emitter.command(GL_BLIT_FRAMEBUFFER);
-        let command = corners.into_iter().fold(command, |command, corner| command.arg(corner));
-        command.arg(format.mask).arg(GL_NEAREST).done();
+        spare::read_from_texture(emitter, format.point);
+        spare::blit(emitter, (width, height), format.mask);
         for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
-            emitter.command(id).arg(1_i32).numbers(&[SPARE_NAME]).done();
+            spare::delete(emitter, id, &[spare::NAME]);
         }
     })
 }

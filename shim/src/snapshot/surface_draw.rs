@@ -2,8 +2,8 @@
 //! context is as it was made, but for a texture that is bound, and is so again afterwards.
 
 use super::emit::Emitter;
-use super::programs::make_shader;
-use super::surface::{Picture, SPARE_NAME};
+use super::spare;
+use super::surface::Picture;
 use crate::generated::ids::*;
 
 const GL_TEXTURE_2D: u32 = 0x0DE1;
@@ -52,21 +52,12 @@ void main() {
 
 /// With a program of our own.
 pub fn with_a_program(emitter: &mut Emitter, picture: &Picture<'_>) {
-    const FRAGMENT_NAME: u32 = SPARE_NAME + 1;
-    const PROGRAM_NAME: u32 = SPARE_NAME + 2;
+    const PROGRAM_NAME: u32 = spare::NAME + 2;
+    const STAGES: [(u32, &str); 2] =
+        [(GL_VERTEX_SHADER, VERTEX_SOURCE), (GL_FRAGMENT_SHADER, FRAGMENT_SOURCE)];
     set_plain(emitter);
     picture.upload(emitter, GL_RGBA);
-    emitter.command(GL_CREATE_PROGRAM).returns(PROGRAM_NAME, []);
-    let stages = [
-        (SPARE_NAME, GL_VERTEX_SHADER, VERTEX_SOURCE),
-        (FRAGMENT_NAME, GL_FRAGMENT_SHADER, FRAGMENT_SOURCE),
-    ];
-    for (name, kind, source) in stages {
-        make_shader(emitter, name, kind, source);
-        emitter.command(GL_COMPILE_SHADER).arg(name).done();
-        emitter.command(GL_ATTACH_SHADER).arg(PROGRAM_NAME).arg(name).done();
-        emitter.command(GL_DELETE_SHADER).arg(name).done();
-    }
+    spare::make_program(emitter, PROGRAM_NAME, spare::NAME, &STAGES);
     let command = emitter.command(GL_BIND_ATTRIB_LOCATION).arg(PROGRAM_NAME).arg(0_u32);
     command.text(c"corner").done();
     emitter.command(GL_LINK_PROGRAM).arg(PROGRAM_NAME).done();
@@ -136,15 +127,15 @@ fn make_corners(emitter: &mut Emitter, [s, t]: [f32; 2]) {
     let corners: [[f32; 4]; 4] =
         [[-1.0, -1.0, 0.0, 0.0], [1.0, -1.0, s, 0.0], [-1.0, 1.0, 0.0, t], [1.0, 1.0, s, t]];
     let bytes: Vec<u8> = corners.iter().flatten().flat_map(|it| it.to_le_bytes()).collect();
-    emitter.make(GL_GEN_BUFFERS, SPARE_NAME);
-    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(SPARE_NAME).done();
+    emitter.make(GL_GEN_BUFFERS, spare::NAME);
+    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare::NAME).done();
     let command = emitter.command(GL_BUFFER_DATA).arg(GL_ARRAY_BUFFER).arg(bytes.len() as i64);
     command.arg(bytes.as_ptr()).arg(GL_STATIC_DRAW).range(2, &bytes).done();
 }
 
 fn end_corners(emitter: &mut Emitter) {
     emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(0_u32).done();
-    emitter.command(GL_DELETE_BUFFERS).arg(1_i32).numbers(&[SPARE_NAME]).done();
+    spare::delete(emitter, GL_DELETE_BUFFERS, &[spare::NAME]);
 }
 
 fn draw(emitter: &mut Emitter, picture: &Picture<'_>) {

@@ -59,12 +59,15 @@ pub fn has_border(version: (u8, u8), driver: &Gl) -> bool {
     version >= (3, 2) || names.iter().any(|name| driver.has(name))
 }
 
-pub fn bytes_of(numbers: [f32; 4]) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    for (to, number) in bytes.chunks_exact_mut(4).zip(numbers) {
-        to.copy_from_slice(&number.to_le_bytes());
+/// Sets the border's colour of a sampler, or of the texture that is bound to a target, unless it is
+/// what it is at first.
+pub fn describe_border(emitter: &mut Emitter, id: u16, whose: u32, border: [f32; 4]) {
+    if border == [0.0; 4] {
+        return;
     }
-    bytes
+    let bytes: Vec<u8> = border.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let command = emitter.command(id).arg(whose).arg(GL_TEXTURE_BORDER_COLOR);
+    command.arg(bytes.as_ptr()).range(2, &bytes).done();
 }
 
 /// Those of the texture that is bound to the target.
@@ -79,15 +82,10 @@ pub fn describe(emitter: &mut Emitter, target: u32, version: (u8, u8), driver: &
         emitter.command(GL_TEX_PARAMETERF).arg(target).arg(name).arg(value).done();
     }
     if has_border(version, driver) {
-        let mut border = [0.0_f32; 4];
+        let mut border = [0.0; 4];
         // SAFETY: the name has four numbers.
         unsafe { gl::get_texture_floats(target, GL_TEXTURE_BORDER_COLOR, border.as_mut_ptr()) };
-        if border != [0.0; 4] {
-            let bytes = bytes_of(border);
-            let command = emitter.command(GL_TEX_PARAMETERFV).arg(target);
-            let command = command.arg(GL_TEXTURE_BORDER_COLOR).arg(bytes.as_ptr());
-            command.range(2, &bytes).done();
-        }
+        describe_border(emitter, GL_TEX_PARAMETERFV, target, border);
     }
 }
 

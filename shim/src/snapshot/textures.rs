@@ -79,8 +79,7 @@ pub fn describe(
             continue;
         }
         let Some(binding) = binding_of(texture.target) else {
-            let what = format!("texture {}, of a target that is not read", texture.name);
-            describing.emitter.leave_out(&what);
+            describing.emitter.leave_out_of("of a target that is not read, texture", texture.name);
             continue;
         };
         let bound = gl::integer(binding) as u32;
@@ -185,7 +184,7 @@ impl Describing<'_> {
             let (format, samples) = (image.format, image.samples);
             let image = Multisampled { whose, format, samples, width, height };
             if !image.describe(self.emitter, self.sibling) {
-                self.emitter.leave_out(&format!("the samples of texture {name}"));
+                self.emitter.leave_out_of("the samples of texture", name);
                 return;
             }
         }
@@ -296,7 +295,7 @@ impl Describing<'_> {
 
     fn leave_out(&mut self, whose: &Whose<'_>) {
         let (name, level) = (whose.texture.name, whose.level);
-        self.emitter.leave_out(&format!("the pixels of texture {name}, level {level}"));
+        self.emitter.leave_out_of(&format!("the pixels on level {level} of texture"), name);
     }
 }
 

@@ -1,0 +1,58 @@
+//! Parameters that bend how a texture is read: set plainly meanwhile, and put back.
+
+use super::gl;
+
+const GL_RED: i32 = 0x1903;
+const GL_TEXTURE_BASE_LEVEL: u32 = 0x813C;
+const GL_TEXTURE_MAX_LEVEL: u32 = 0x813D;
+const GL_TEXTURE_SWIZZLE_R: u32 = 0x8E42;
+
+/// Parameters of the texture that is bound, put back when this is dropped.
+pub struct Aside {
+    target: u32,
+    /// Name, and what was there.
+    taken: Vec<(u32, i32)>,
+}
+
+impl Aside {
+    /// Has only this level of the texture count: it is complete, whatever else is there.
+    pub fn level(target: u32, level: i32) -> Self {
+        let mut aside = Self { target, taken: Vec::new() };
+        for name in [GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_MAX_LEVEL] {
+            aside.put(name, level);
+        }
+        aside
+    }
+
+    /// Of a texture without levels.
+    pub fn nothing(target: u32) -> Self {
+        Self { target, taken: Vec::new() }
+    }
+
+    /// Has a shader see these components first, and those of the same place behind them.
+    pub fn and_components(mut self, take: &[usize]) -> Self {
+        for at in 0..4_usize {
+            let component = take.get(at).copied().unwrap_or(at);
+            self.put(GL_TEXTURE_SWIZZLE_R + at as u32, GL_RED + component as i32);
+        }
+        self
+    }
+
+    fn put(&mut self, name: u32, wanted: i32) {
+        let mut value = wanted;
+        // SAFETY: the name has one number.
+        unsafe { gl::get_texture_integers(self.target, name, &raw mut value) };
+        if value != wanted {
+            gl::tex_parameter(self.target, name, wanted);
+            self.taken.push((name, value));
+        }
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        for (name, value) in &self.taken {
+            gl::tex_parameter(self.target, *name, *value);
+        }
+    }
+}

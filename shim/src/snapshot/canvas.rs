@@ -1,0 +1,116 @@
+//! What a shader draws texels to, so that they are read as they are uploaded.
+
+use super::formats::{Encode, Values};
+
+const GL_UNSIGNED_BYTE: u32 = 0x1401;
+const GL_INT: u32 = 0x1404;
+const GL_UNSIGNED_INT: u32 = 0x1405;
+const GL_FLOAT: u32 = 0x1406;
+const GL_HALF_FLOAT: u32 = 0x140B;
+const GL_RED: u32 = 0x1903;
+const GL_RGBA: u32 = 0x1908;
+const GL_RG: u32 = 0x8227;
+const GL_RGBA_INTEGER: u32 = 0x8D99;
+
+/// What pixels are drawn to, so that they can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Canvas {
+    pub format: u32,
+    /// What a shader puts there.
+    pub values: Values,
+    /// Format and type that it is read in.
+    pub read: (u32, u32),
+    /// Bytes that are read of a pixel.
+    pub pixel_bytes: usize,
+    /// Texels that a pixel has, side by side.
+    pub texels: i32,
+    /// Every driver reads it like that.
+    pub is_always_read: bool,
+}
+
+impl Canvas {
+    /// For any format with such components: four of them a pixel.
+    pub fn of(values: Values) -> Self {
+        let (format, read, pixel_bytes) = match values {
+            Values::Bytes => (0x8058, (GL_RGBA, GL_UNSIGNED_BYTE), 4),
+            Values::Floats => (0x8814, (GL_RGBA, GL_FLOAT), 16),
+            Values::Ints => (0x8D82, (GL_RGBA_INTEGER, GL_INT), 16),
+            Values::Uints => (0x8D70, (GL_RGBA_INTEGER, GL_UNSIGNED_INT), 16),
+        };
+        Self { format, values, read, pixel_bytes, texels: 1, is_always_read: true }
+    }
+
+    /// One that is read as the pixels are uploaded, the last component perhaps besides. Small texels
+    /// share a pixel, where rows of that width can be divided so: what a pixel takes is what costs.
+    pub fn as_uploaded(take: &[usize], how: Encode, width: i32) -> Option<Self> {
+        let (formats, kind, values, bytes) = match how {
+            Encode::Unorm8 => ([0x8229, 0x822B, 0x8058], GL_UNSIGNED_BYTE, Values::Bytes, 1),
+            Encode::Half => ([0x822D, 0x822F, 0x881A], GL_HALF_FLOAT, Values::Floats, 2),
+            _ => return None,
+        };
+        let [one, two, four] = formats;
+        let texels = match take.len() {
+            1 if width % 4 == 0 => 4,
+            2 if width % 2 == 0 => 2,
+            _ => 1,
+        };
+        let (format, read, components) = match take.len() * texels {
+            1 => (one, GL_RED, 1),
+            2 => (two, GL_RG, 2),
+            _ => (four, GL_RGBA, 4),
+        };
+        let (read, pixel_bytes) = ((read, kind), components * bytes);
+        let is_always_read = read == (GL_RGBA, GL_UNSIGNED_BYTE);
+        Some(Self { format, values, read, pixel_bytes, texels: texels as i32, is_always_read })
+    }
+
+    /// Appends what was read of it, so many components a pixel.
+    pub fn append(&self, read: &[u8], components: usize, out: &mut Vec<u8>) {
+        if components == 3 {
+            without_last(read, self.pixel_bytes, out)
+        } else {
+            out.extend_from_slice(read)
+        }
+    }
+}
+
+/// Appends pixels of four components and so many bytes without their last component.
+pub fn without_last(read: &[u8], pixel_bytes: usize, out: &mut Vec<u8>) {
+    match pixel_bytes {
+        4 => out.extend(read.as_chunks::<4>().0.iter().flat_map(first::<4, 3>)),
+        8 => out.extend(read.as_chunks::<8>().0.iter().flat_map(first::<8, 6>)),
+        _ => out.extend(read.as_chunks::<16>().0.iter().flat_map(first::<16, 12>)),
+    }
+}
+
+fn first<const ALL: usize, const LEN: usize>(pixel: &[u8; ALL]) -> [u8; LEN] {
+    pixel.first_chunk().copied().unwrap_or([0; LEN])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_texels_share_a_pixel_where_rows_can_be_divided() {
+        let texels = |take: &[usize], how, width| {
+            let canvas = Canvas::as_uploaded(take, how, width).expect("it is drawn as uploaded");
+            (canvas.texels, canvas.pixel_bytes)
+        };
+        assert_eq!(texels(&[0], Encode::Unorm8, 64), (4, 4));
+        assert_eq!(texels(&[0], Encode::Unorm8, 66), (1, 1));
+        assert_eq!(texels(&[0, 3], Encode::Unorm8, 66), (2, 4));
+        assert_eq!(texels(&[0, 1, 2], Encode::Half, 64), (1, 8));
+        assert_eq!(Canvas::as_uploaded(&[0], Encode::Srgb8, 64), None);
+    }
+
+    #[test]
+    fn last_component_is_left_out() {
+        let mut out = vec![9];
+        without_last(&[1, 2, 3, 4, 5, 6, 7, 8], 4, &mut out);
+        assert_eq!(out, [9, 1, 2, 3, 5, 6, 7]);
+        out.clear();
+        without_last(&[1, 2, 3, 4, 5, 6, 7, 8], 8, &mut out);
+        assert_eq!(out, [1, 2, 3, 4, 5, 6]);
+    }
+}

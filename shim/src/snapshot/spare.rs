@@ -1,0 +1,44 @@
+//! Objects that a replay makes for a moment, to put into others what nothing uploads.
+
+use super::emit::Emitter;
+use super::programs::make_shader;
+use crate::generated::ids::*;
+
+const GL_TEXTURE_2D: u32 = 0x0DE1;
+const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
+const GL_NEAREST: u32 = 0x2600;
+
+/// Their names, of each kind, begin with this one: no driver gives out such.
+pub const NAME: u32 = 0xF000_0000;
+
+/// Binds a framebuffer of the spare name for reading, that has the texture of that name.
+pub fn read_from_texture(emitter: &mut Emitter, point: u32) {
+    emitter.make(GL_GEN_FRAMEBUFFERS, NAME);
+    emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(NAME).done();
+    let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER).arg(point);
+    command.arg(GL_TEXTURE_2D).arg(NAME).arg(0_i32).done();
+}
+
+/// Copies all of what is bound for reading to what is bound for drawing.
+pub fn blit(emitter: &mut Emitter, (width, height): (i32, i32), mask: u32) {
+    let corners = [0, 0, width, height, 0, 0, width, height];
+    let command = emitter.command(GL_BLIT_FRAMEBUFFER);
+    let command = corners.into_iter().fold(command, |command, corner| command.arg(corner));
+    command.arg(mask).arg(GL_NEAREST).done();
+}
+
+/// A program that is not linked yet, of shaders of these kinds, which have names from `shaders` on.
+pub fn make_program(emitter: &mut Emitter, program: u32, shaders: u32, stages: &[(u32, &str)]) {
+    emitter.command(GL_CREATE_PROGRAM).returns(program, []);
+    for (name, (kind, source)) in (shaders..).zip(stages) {
+        make_shader(emitter, name, *kind, source);
+        emitter.command(GL_COMPILE_SHADER).arg(name).done();
+        emitter.command(GL_ATTACH_SHADER).arg(program).arg(name).done();
+        emitter.command(GL_DELETE_SHADER).arg(name).done();
+    }
+}
+
+/// A command of the `glDelete` kind.
+pub fn delete(emitter: &mut Emitter, id: u16, names: &[u32]) {
+    emitter.command(id).arg(names.len() as i32).numbers(names).done();
+}
