@@ -43,8 +43,11 @@ impl PrivateDaemon {
             return Ok(daemon);
         }
         let log = std::fs::read_to_string(log_path(folder)).unwrap_or_default();
-        let why = log.lines().last().unwrap_or("it says nothing");
-        Err(Failure::unreachable(format!("{} does not begin: {why}", executable.display())))
+        Err(Failure::unreachable(format!(
+            "{} does not begin{}",
+            executable.display(),
+            what_it_says(&log)
+        )))
     }
 
     pub fn client_socket(&self) -> PathBuf {
@@ -68,6 +71,17 @@ impl Drop for PrivateDaemon {
         }
         // Its traces are complete: every capture has been reported, or given up.
         let _ = self.child.wait();
+    }
+}
+
+/// The log of a daemon that did not begin, to end a sentence: in a line, or in lines of its own
+/// where it shows mistakes of its configuration.
+fn what_it_says(log: &str) -> String {
+    let log = log.trim_end();
+    match log.lines().count() {
+        0 => ", and says nothing".to_owned(),
+        1 => format!(": {}", log.trim_start_matches("gapiid: ")),
+        _ => format!(":\n{log}"),
     }
 }
 
@@ -99,4 +113,17 @@ fn says_ready(mut pipe: ChildStdout) -> bool {
 fn is_ready_in_time(descriptor: &impl AsFd) -> bool {
     let mut watched = [PollFd::new(descriptor, PollFlags::IN)];
     wait::until_ready(&mut watched, Some(Instant::now() + DEADLINE)).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_daemon_says_is_in_the_sentence_or_below_it() {
+        let check = |log: &str, expected: &str| assert_eq!(what_it_says(log), expected);
+        check("", ", and says nothing");
+        check("gapiid: cannot bind /x\n", ": cannot bind /x");
+        check("  × a\n  help: b\n", ":\n  × a\n  help: b");
+    }
 }

@@ -46,6 +46,7 @@ pub fn check_all(connect: &Connect) -> Vec<Finding> {
         library("libGLESv2", "libGLESv2.so.2", "apt-get install libgles2"),
         driver(),
         daemon(connect),
+        configuration(),
         socket_folder(),
         seals(),
         memory(),
@@ -149,6 +150,36 @@ fn daemon(connect: &Connect) -> Finding {
     }
 }
 
+/// What the daemon would run with, by its own word, in this environment.
+fn configuration() -> Finding {
+    const CHECK: &str = "configuration";
+    const ASK: [&str; 2] = ["gapiid", "--check-config"];
+    let mend = ASK.join(" ");
+    let daemon = match installation::find_daemon() {
+        Ok(path) => path,
+        Err(failure) => return wrong(CHECK, failure.sentence, "cargo xtask build"),
+    };
+    match Command::new(&daemon).arg(ASK[1]).stdin(Stdio::null()).output() {
+        Err(error) => wrong(CHECK, format!("{} does not start: {error}", daemon.display()), mend),
+        Ok(output) if output.status.success() => {
+            ok(CHECK, settings(&String::from_utf8_lossy(&output.stdout)))
+        }
+        Ok(output) => {
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            let first = complaint.lines().map(str::trim).find(|line| !line.is_empty());
+            wrong(CHECK, first.unwrap_or("it can't be read").trim_start_matches("× "), mend)
+        }
+    }
+}
+
+/// What is not as by default in the daemon's answer: lines such as `slots = 3  # FILE:1`.
+fn settings(held: &str) -> String {
+    let lines = held.lines().filter_map(|line| line.rsplit_once("  # "));
+    let others = lines.filter(|(setting, origin)| !setting.is_empty() && *origin != "default");
+    let others: Vec<_> = others.map(|(setting, origin)| format!("{setting} ({origin})")).collect();
+    if others.is_empty() { "defaults alone".to_owned() } else { others.join(", ") }
+}
+
 fn socket_folder() -> Finding {
     const CHECK: &str = "socket folder";
     let folder = connection::socket_folder();
@@ -249,6 +280,15 @@ fn x_socket(display: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_are_those_that_are_no_defaults() {
+        let held = "# /etc/f: read\n# /home/f: not there\nslots = 256  # default\n";
+        assert_eq!(settings(held), "defaults alone");
+        let held =
+            format!("{held}level = 3  # /etc/f:2\nlog = \"warn\"  # GAPIID_LOG\n# x is not set\n");
+        assert_eq!(settings(&held), "level = 3 (/etc/f:2), log = \"warn\" (GAPIID_LOG)");
+    }
 
     #[test]
     fn local_displays_have_a_socket_and_remote_ones_do_not() {

@@ -44,13 +44,14 @@ enum HelloError {
 pub async fn serve(session: Arc<Session>, mut socket: UnixStream) {
     match welcome(&session, &mut socket).await {
         Ok(process) => {
-            tracing::info!(pid = process.pid, name = process.name, "application connected");
+            let (pid, name, exe) = (process.pid, &process.name, &process.exe);
+            tracing::info!(pid, name, exe, "{} is connected", process.described());
             let how = gone(&process, &mut socket).await;
             session.unregister(process.index, how);
         }
         Err(error) => {
             count(&session, &error);
-            tracing::warn!("application refused: {error}");
+            tracing::warn!("an application is refused: {error}");
             if let Some(status) = refusal_status(&error) {
                 let reply = HelloReply::refusal(status, std::process::id()).to_bytes();
                 // One who does not wait for the answer needs none.
@@ -124,7 +125,8 @@ async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
     }
     // Programs close what they did not open; the memory is still shared. One that became another
     // program without our seeing it says hello again, or ends some day.
-    tracing::debug!(pid = process.pid, "application closed its socket");
+    let (pid, name) = (process.pid, &process.name);
+    tracing::debug!(pid, name, "{} has closed its socket", process.described());
     died.await;
     Departure::Died
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use gapii_protocol::control::{
@@ -48,6 +49,8 @@ struct Client {
     /// Descriptors that came and have not been asked for.
     fds: Vec<OwnedFd>,
     greeted: bool,
+    /// Its process, once it is known; 0 before.
+    pid: u32,
     captures: BTreeMap<u64, Arc<Capture>>,
     ended_in: mpsc::UnboundedReceiver<Ended>,
     ended: mpsc::UnboundedSender<Ended>,
@@ -69,6 +72,7 @@ pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Rec
         buffer: FrameBuffer::default(),
         fds: Vec::new(),
         greeted: false,
+        pid: 0,
         captures: BTreeMap::new(),
         ended_in,
         ended,
@@ -77,9 +81,12 @@ pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Rec
         answers_in,
         answers,
     };
+    // Relaxed, both: a number for people.
+    client.session.clients.fetch_add(1, Ordering::Relaxed);
     if let Err(hangup) = client.run(ending).await {
         client.hang_up(&hangup).await;
     }
+    client.session.clients.fetch_sub(1, Ordering::Relaxed);
     for capture in client.captures.values() {
         capture.hurry();
         // One that takes no orders is ending already.
@@ -89,9 +96,10 @@ pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Rec
 
 impl Client {
     async fn run(&mut self, mut ending: watch::Receiver<bool>) -> Result<(), Hangup> {
-        Peer::of(&self.socket).map_err(|error| {
+        let peer = Peer::of(&self.socket).map_err(|error| {
             Hangup::Refused(ControlError::new(code::NOT_ALLOWED, error.to_string()))
         })?;
+        self.pid = peer.pid.as_raw_pid().cast_unsigned();
         let mut tick = progress_interval();
         let mut bytes = [0; 4096];
         loop {
@@ -194,7 +202,8 @@ impl Client {
             return Err(ControlError::new(code::VERSION, message));
         };
         self.greeted = true;
-        tracing::debug!(client = hello.client, version, "client connected");
+        let (client, program) = (self.pid, hello.client.escape_debug());
+        tracing::debug!(client, version, %program, "client {client} is connected: {program}");
         Ok(Event::Hello(ServerHello {
             version,
             daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -210,6 +219,8 @@ impl Client {
         let (capture, apps) = self.session.start(request, output, self.ended.clone())?;
         let id = capture.plan.id;
         self.captures.insert(id, capture);
+        let client = self.pid;
+        tracing::info!(client, capture = id, "capture {id} begins, for client {client}");
         Ok(Event::Started(Started { capture: id, apps }))
     }
 
@@ -245,7 +256,11 @@ impl Client {
     }
 
     async fn hang_up(&self, hangup: &Hangup) {
-        tracing::debug!("client connection ends: {hangup}");
+        let client = self.pid;
+        match hangup {
+            Hangup::Io(_) => tracing::debug!(client, "client {client} is let go: {hangup}"),
+            _ => tracing::warn!(client, "client {client} is refused: {hangup}"),
+        }
         let error = match hangup {
             Hangup::Io(_) => return,
             Hangup::Frame(error) => {

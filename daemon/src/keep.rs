@@ -129,7 +129,8 @@ impl Keep {
         let accepted = capture.order(Order::Flush(reached)).is_ok();
         if !accepted || is_reached.recv_timeout(FLUSH_LIMIT) == Err(RecvTimeoutError::Timeout) {
             // What is there is saved all the same.
-            tracing::warn!(pid = self.pid(), "what is under way is not waited for");
+            let (pid, name) = (self.pid(), &self.origin.process.name);
+            tracing::warn!(pid, name, "what is under way of pid {pid} is not waited for");
         }
     }
 

@@ -1,10 +1,11 @@
-//! The two listening sockets: handed over by systemd, or made in a folder of our own.
+//! The listening sockets: handed over by systemd, or made where we are told.
 //!
 //! Never takes a place that somebody answers on, never touches what is not this user's.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
+use std::net::TcpListener;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener as StdListener, UnixStream as StdStream};
@@ -16,21 +17,34 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use tokio::net::UnixListener;
 
 use crate::config::Config;
+use crate::metrics::{MetricsAddress, MetricsListener};
 
-/// Both sockets, listening.
+/// What the socket for metrics is called in a socket unit.
+const METRICS_NAME: &str = "metrics";
+
+/// All sockets, listening.
 #[derive(Debug)]
 pub struct Sockets {
     pub app: UnixListener,
     pub ctl: UnixListener,
-    /// Keeps the place ours, and cleans it up; none when systemd owns the sockets.
-    pub place: Option<Place>,
+    pub metrics: Option<MetricsListener>,
+    /// Keeps our places ours, and cleans them up; those of systemd's sockets are systemd's.
+    pub place: Place,
 }
 
-/// A locked folder and the sockets made in it, which go when this does.
-#[derive(Debug)]
+/// Sockets made in the file system, which go when this does, and the lock of their folder.
+#[derive(Debug, Default)]
 pub struct Place {
-    paths: [PathBuf; 2],
-    _lock: OwnedFd,
+    paths: Vec<PathBuf>,
+    lock: Option<OwnedFd>,
+}
+
+/// What systemd hands over.
+#[derive(Debug, Default)]
+struct Handed {
+    app: Option<StdListener>,
+    ctl: Option<StdListener>,
+    metrics: Option<OwnedFd>,
 }
 
 impl Drop for Place {
@@ -45,50 +59,75 @@ impl Drop for Place {
 impl Sockets {
     /// Takes systemd's sockets, or makes them. Must run inside the runtime.
     pub fn open(config: &Config) -> anyhow::Result<Self> {
-        match from_systemd()? {
-            Some((app, ctl)) => Self::new(app, ctl, None),
-            None => {
+        let Handed { app, ctl, metrics } = Handed::from_systemd()?;
+        let mut place = Place::default();
+        let (app, ctl) = match (app, ctl) {
+            (Some(app), Some(ctl)) => (app, ctl),
+            (None, None) => {
                 let folder = config.socket_folder()?;
-                let lock = own_folder(&folder)?;
-                let paths = [folder.join(app::SOCKET_NAME), folder.join(control::SOCKET_NAME)];
-                let app = bind(&paths[0])?;
-                let ctl = bind(&paths[1])?;
-                Self::new(app, ctl, Some(Place { paths, _lock: lock }))
+                place.lock = Some(own_folder(&folder)?);
+                (
+                    place.bind(folder.join(app::SOCKET_NAME))?,
+                    place.bind(folder.join(control::SOCKET_NAME))?,
+                )
             }
-        }
-    }
-
-    fn new(app: StdListener, ctl: StdListener, place: Option<Place>) -> anyhow::Result<Self> {
+            _ => bail!("systemd hands over one of the sockets app and ctl; both are needed"),
+        };
+        let metrics = match (metrics, &config.metrics) {
+            // Whoever began the one run did not ask for a port to be taken.
+            _ if config.private => None,
+            (Some(handed), _) => Some(handed),
+            (None, Some(MetricsAddress::Unix(path))) => Some(place.bind(path.clone())?.into()),
+            (None, Some(MetricsAddress::Tcp(address))) => Some(
+                TcpListener::bind(address)
+                    .with_context(|| format!("cannot serve metrics on {address}"))?
+                    .into(),
+            ),
+            (None, None) => None,
+        };
         let listen = |socket: StdListener| {
             socket.set_nonblocking(true)?;
             UnixListener::from_std(socket)
         };
-        Ok(Self { app: listen(app)?, ctl: listen(ctl)?, place })
+        let metrics = metrics.map(MetricsListener::new).transpose()?;
+        Ok(Self { app: listen(app)?, ctl: listen(ctl)?, metrics, place })
     }
 }
 
-/// The sockets of a socket unit: by the names that `FileDescriptorName=` gives them, or by their
-/// own, since all sockets of one unit have the same.
-fn from_systemd() -> anyhow::Result<Option<(StdListener, StdListener)>> {
-    // The environment stays as it is: nothing is started that could mistake it for its own.
-    let handed = sd_notify::listen_fds_with_names(false).context("reading LISTEN_FDS")?;
-    let (mut app, mut ctl) = (None, None);
-    for (fd, name) in handed {
-        // SAFETY: LISTEN_PID is us, so systemd opened this descriptor for us, and this runs once,
-        // before anything else could have taken it.
-        let socket = StdListener::from(unsafe { OwnedFd::from_raw_fd(fd) });
-        let address = socket.local_addr().with_context(|| format!("descriptor {fd}"))?;
-        let file = address.as_pathname().and_then(Path::file_name).and_then(OsStr::to_str);
-        match (name.as_str(), file) {
-            ("app", _) | (_, Some(app::SOCKET_NAME)) => app = Some(socket),
-            ("ctl", _) | (_, Some(control::SOCKET_NAME)) => ctl = Some(socket),
-            _ => bail!("systemd hands over a socket {name:?}; only app and ctl are known"),
+impl Handed {
+    /// The sockets of socket units: by the names that `FileDescriptorName=` gives them, or by their
+    /// own, since all sockets of one unit have the same.
+    fn from_systemd() -> anyhow::Result<Self> {
+        let mut handed = Self::default();
+        // The environment stays as it is: nothing is started that could mistake it for its own.
+        for (fd, name) in sd_notify::listen_fds_with_names(false).context("reading LISTEN_FDS")? {
+            // SAFETY: LISTEN_PID is us, so systemd opened this descriptor for us, and this runs
+            // once, before anything else could have taken it.
+            let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+            if name == METRICS_NAME {
+                handed.metrics = Some(socket);
+                continue;
+            }
+            let socket = StdListener::from(socket);
+            let address = socket.local_addr().with_context(|| format!("descriptor {fd}"))?;
+            let file = address.as_pathname().and_then(Path::file_name).and_then(OsStr::to_str);
+            match (name.as_str(), file) {
+                ("app", _) | (_, Some(app::SOCKET_NAME)) => handed.app = Some(socket),
+                ("ctl", _) | (_, Some(control::SOCKET_NAME)) => handed.ctl = Some(socket),
+                _ => bail!(
+                    "systemd hands over a socket {name:?}; app, ctl and {METRICS_NAME} are known"
+                ),
+            }
         }
+        Ok(handed)
     }
-    match (app, ctl) {
-        (Some(app), Some(ctl)) => Ok(Some((app, ctl))),
-        (None, None) => Ok(None),
-        _ => bail!("systemd hands over one of the sockets app and ctl; both are needed"),
+}
+
+impl Place {
+    fn bind(&mut self, path: PathBuf) -> anyhow::Result<StdListener> {
+        let socket = bind(&path)?;
+        self.paths.push(path);
+        Ok(socket)
     }
 }
 

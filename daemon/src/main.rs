@@ -1,6 +1,6 @@
 //! gapiid: owns the rings of the applications it records, merges them into one stream, writes it.
 //!
-//! One thread serves all sockets; a capture adds two. Keeps no configuration and no state on disk.
+//! One thread serves all sockets; a capture adds three. Keeps no state on disk.
 
 mod app;
 mod capture;
@@ -9,31 +9,34 @@ mod clock;
 mod config;
 mod keep;
 mod listen;
+mod log;
+mod metrics;
 mod peer;
 mod process;
 mod rights;
+mod service;
 mod session;
 mod status_page;
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use clap::Parser;
 use gapii_protocol::status;
 use rustix::process::{Signal, geteuid};
-use sd_notify::NotifyState;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
-use tracing_subscriber::EnvFilter;
 
-use crate::config::Config;
+use crate::config::{Config, LoadError, Loaded};
 use crate::listen::Sockets;
+use crate::service::StatusLine;
 use crate::session::Session;
 use crate::status_page::Page;
 
@@ -44,24 +47,46 @@ const ENDING_LIMIT: Duration = Duration::from_secs(8);
 /// A pause after an accept that failed, for want of descriptors as a rule.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-fn main() -> anyhow::Result<()> {
-    let config = Config::parse();
-    start_log(&config);
+/// What is wrong with the command line or a configuration file: trying again does not help.
+const WRONG_CONFIGURATION: u8 = 2;
+
+fn main() -> ExitCode {
+    let loaded = match Loaded::of_process() {
+        Ok(loaded) => loaded,
+        Err(LoadError::CommandLine(error)) => error.exit(),
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(WRONG_CONFIGURATION);
+        }
+    };
+    if loaded.config.check_config {
+        return shown(&loaded.held());
+    }
+    let sink = log::start(&loaded.config.log);
+    match run(&loaded) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            sink.say_last(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn shown(text: &impl Display) -> ExitCode {
+    // A reader that is gone has seen enough.
+    let _ = write!(std::io::stdout(), "{text}");
+    ExitCode::SUCCESS
+}
+
+fn run(loaded: &Loaded) -> anyhow::Result<()> {
+    for path in loaded.files_read() {
+        tracing::info!(path = %path.display(), "configured by {}", path.display());
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let result = runtime.block_on(serve(&config));
+    let result = runtime.block_on(serve(&loaded.config));
     // Whatever still runs is cut off: it had its time.
     runtime.shutdown_background();
     result
-}
-
-fn start_log(config: &Config) {
-    let level = if config.private { "gapiid=warn" } else { "gapiid=info" };
-    let filter = EnvFilter::try_from_env("GAPIID_LOG").unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_target(false)
-        .init();
 }
 
 async fn serve(config: &Config) -> anyhow::Result<()> {
@@ -76,19 +101,25 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     let (end, ending) = watch::channel(false);
     tokio::spawn(accept_apps(Arc::clone(&session), sockets.app));
     let clients = tokio::spawn(accept_clients(Arc::clone(&session), sockets.ctl, ending));
+    if let Some(listener) = sockets.metrics {
+        tracing::info!("metrics are served at {listener}");
+        tokio::spawn(metrics::serve(Arc::clone(&session), listener));
+    }
     let parent_gone = parent_gone(config.private)?;
-    let keep_page = keep_page(&session, config.private);
+    let keep_shown = keep_shown(&session, config.private);
     announce(config)?;
-    tracing::info!(session = session.id_text(), "listening");
+    let id = session.id_text();
+    tracing::info!(session = id, "session {id} listens");
 
     tokio::select! {
         _ = terminate.recv() => tracing::info!("told to end"),
         _ = interrupt.recv() => tracing::info!("interrupted"),
         _ = hangup.recv() => tracing::info!("the terminal is gone"),
         _ = parent_gone => tracing::info!("standard input ended"),
-        () = keep_page => {}
+        () = keep_shown => {}
+        () = service::keep_watch(&session) => {}
     }
-    notify(NotifyState::Stopping);
+    service::stopping();
     session.end();
     // Nobody listens only if the clients' task failed, and then nobody waits either.
     let _ = end.send(true);
@@ -158,15 +189,20 @@ fn parent_gone(private: bool) -> anyhow::Result<impl Future<Output = ()>> {
     Ok(async move { drop(is_gone.await) })
 }
 
-/// Keeps the status page as long as it is polled; an idle daemon does not wake for it.
-async fn keep_page(session: &Session, private: bool) {
-    let name = status::name(geteuid().as_raw());
-    let create = || Page::create(&name, session.id).map_err(log_no_page).ok();
-    let Some(mut page) = (!private).then(create).flatten() else {
+/// Keeps the status page, and the service manager's line, as long as it is polled; an idle daemon
+/// does not wake for it.
+async fn keep_shown(session: &Session, private: bool) {
+    if private {
         return std::future::pending().await;
-    };
+    }
+    let name = status::name(geteuid().as_raw());
+    let mut page = Page::create(&name, session.id).map_err(log_no_page).ok();
+    let mut line = StatusLine::default();
     loop {
-        page.update(session.page());
+        if let Some(page) = &mut page {
+            page.update(session.page());
+        }
+        line.update(session);
         if session.captures().is_empty() {
             session.changed.notified().await;
         }
@@ -187,13 +223,6 @@ fn announce(config: &Config) -> anyhow::Result<()> {
         let mut pipe = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
         pipe.write_all(b"\n").with_context(|| format!("cannot write to --ready-fd {fd}"))?;
     }
-    notify(NotifyState::Ready);
+    service::ready();
     Ok(())
-}
-
-fn notify(state: NotifyState) {
-    // Without a manager there is nobody to tell.
-    if let Err(error) = sd_notify::notify(false, &[state]) {
-        tracing::debug!("the service manager is not told: {error}");
-    }
 }

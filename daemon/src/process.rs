@@ -12,6 +12,7 @@ use gapii_protocol::control::{self, AppInfo};
 use gapii_protocol::trace::footer::ProcessEntry;
 use gapii_ringbuf::{
     Consumer, Mode, ModeSettings, ModeWriter, Segment, SegmentHeader, SegmentLayout, SegmentRing,
+    SlotState,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -89,6 +90,11 @@ impl Process {
     /// The first page of the shared segment: claims of the application.
     pub fn claims(&self) -> &SegmentHeader {
         self.segment.header()
+    }
+
+    /// Slots that its threads have, as they say.
+    pub fn slots_used(&self) -> usize {
+        self.segment.slots().filter(|slot| slot.state() == Some(SlotState::Active)).count()
     }
 
     /// Readable once the process is gone.
@@ -180,6 +186,11 @@ impl Process {
             apis: self.apis.clone(),
             frames: 0,
         }
+    }
+
+    /// Its name, as it says, and its pid, for a sentence: on one line, whatever the name is.
+    pub fn described(&self) -> String {
+        format!("{} (pid {})", self.name.escape_debug(), self.pid)
     }
 
     /// Whether a user who says `name` means this process: its pid, its name or its executable.

@@ -43,6 +43,8 @@ pub struct Session {
     pub rejected: Counters,
     /// Notified when something changes that the status page shows.
     pub changed: Notify,
+    /// Clients that are connected.
+    pub clients: AtomicU64,
     started_ns: u64,
     layout: SegmentLayout,
     max_apps: usize,
@@ -76,6 +78,8 @@ struct Table {
     /// Sums over the captures that have ended.
     ended: Totals,
     ended_refused_rings: u64,
+    /// Captures that have ended, by the reason; what was kept is none.
+    ended_by_reason: BTreeMap<String, u64>,
     ending: bool,
 }
 
@@ -108,6 +112,7 @@ impl Session {
             id: random_id().context("cannot read /dev/urandom")?,
             rejected: Counters::default(),
             changed: Notify::new(),
+            clients: AtomicU64::new(0),
             started_ns: clock::monotonic_ns(),
             layout,
             max_apps: config.max_apps as usize,
@@ -246,7 +251,7 @@ impl Session {
         let plan = Plan { keep: Some(limits), ..self.plan(id, &request) };
         let options = plan.options();
         let tell = move |frames, held_us| {
-            tracing::info!(pid, frames, held_us, "held for a keyframe");
+            tracing::info!(pid, frames, held_us, "pid {pid} is held for a keyframe: {held_us} µs");
             // A client that is gone does not care.
             let _ = held.send(control::Held { pid, frames, held_us });
         };
@@ -269,7 +274,11 @@ impl Session {
         table.keeps.extend(Keep::new(&capture, process.launch, origin).map(Arc::new));
         let joined = capture.join(process);
         capture.all_joined();
-        if joined { Ok(()) } else { Err(busy(&format!("{} is being captured", describe(process)))) }
+        if joined {
+            Ok(())
+        } else {
+            Err(busy(&format!("{} is being captured", process.described())))
+        }
     }
 
     /// Saves what is kept of an application. Takes a while.
@@ -385,6 +394,21 @@ impl Session {
         }
     }
 
+    /// How many captures have ended, by the reason.
+    pub fn ended_by_reason(&self) -> BTreeMap<String, u64> {
+        self.lock().ended_by_reason.clone()
+    }
+
+    /// Applications that may be connected.
+    pub fn max_apps(&self) -> usize {
+        self.max_apps
+    }
+
+    /// Slots that threads have, in the application where most do.
+    pub fn slots_used(&self) -> usize {
+        self.lock().processes.values().map(|process| process.slots_used()).max().unwrap_or(0)
+    }
+
     /// The session's id in hexadecimal.
     pub fn id_text(&self) -> String {
         self.id.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -393,8 +417,12 @@ impl Session {
     fn capture_ended(&self, ended: control::Ended, client: &mpsc::UnboundedSender<control::Ended>) {
         let mut table = self.lock();
         if let Some(capture) = table.captures.remove(&ended.capture) {
-            table.ended = sum(&table.ended, &capture.progress.totals());
+            // With the end of the file, of which progress has not heard.
+            let file_bytes = ended.summary.file_bytes;
+            let totals = Totals { file_bytes, ..capture.progress.totals() };
+            table.ended = sum(&table.ended, &totals);
             table.ended_refused_rings += refused_rings(&capture);
+            *table.ended_by_reason.entry(ended.summary.reason.clone()).or_default() += 1;
             if let Some(launch) = capture.plan.launch {
                 table.ended_launches.push_back(launch);
                 if table.ended_launches.len() > ENDED_LAUNCHES {
@@ -403,7 +431,7 @@ impl Session {
             }
         }
         drop(table);
-        tracing::info!(capture = ended.capture, summary = ?ended.summary, "capture ended");
+        log_end(&ended);
         // A client that is gone does not care.
         let _ = client.send(ended);
         self.changed.notify_one();
@@ -412,13 +440,19 @@ impl Session {
     fn keep_ended(&self, id: u64, summary: &control::Summary) {
         let mut table = self.lock();
         if let Some(capture) = table.captures.remove(&id) {
-            table.ended = sum(&table.ended, &capture.progress.totals());
+            table.ended = sum(&table.ended, &totals(&capture));
             table.ended_refused_rings += refused_rings(&capture);
         }
         table.keeps.iter().filter(|keep| keep.capture_id == id).for_each(|keep| keep.end());
         table.forget_keeps();
         drop(table);
-        tracing::info!(capture = id, reason = summary.reason, "kept until its end");
+        let (frames, reason) = (summary.frames, &summary.reason);
+        tracing::info!(
+            capture = id,
+            frames,
+            reason,
+            "what capture {id} kept is at its end: {reason}"
+        );
         self.changed.notify_one();
     }
 
@@ -497,7 +531,11 @@ impl Table {
 
     fn unregister(&mut self, index: u32, how: Departure) {
         let Some(process) = self.processes.remove(&index) else { return };
-        tracing::info!(pid = process.pid, ?how, "application gone");
+        let (pid, name, whom) = (process.pid, &process.name, process.described());
+        match how {
+            Departure::Died => tracing::info!(pid, name, "{whom} is gone"),
+            Departure::Exec => tracing::info!(pid, name, "{whom} has become another program"),
+        }
         let capture = process.capture().and_then(|id| self.captures.get(&id));
         if let Some(capture) = capture {
             // A capture that takes no orders has ended, for this process too.
@@ -533,12 +571,12 @@ impl Table {
                 {
                     Err(busy(&format!(
                         "{} is being kept; `gapii-ctl save --app {}` writes its last frames",
-                        describe(process),
+                        process.described(),
                         process.pid
                     )))
                 }
                 Some(process) => {
-                    Err(busy(&format!("{} is being captured already", describe(process))))
+                    Err(busy(&format!("{} is being captured already", process.described())))
                 }
             },
             _ => Err(ControlError::new(
@@ -589,8 +627,37 @@ impl Table {
     }
 
     fn totals(&self) -> Totals {
-        let running = self.captures.values().map(|capture| capture.progress.totals());
+        let running = self.captures.values().map(|capture| totals(capture));
         running.fold(self.ended.clone(), |sum_so_far, totals| sum(&sum_so_far, &totals))
+    }
+}
+
+/// What a capture adds to the sums. What is kept is in no file, and may become less.
+fn totals(capture: &Capture) -> Totals {
+    let totals = capture.progress.totals();
+    let file_bytes = if capture.kept.is_some() { 0 } else { totals.file_bytes };
+    Totals { file_bytes, ..totals }
+}
+
+fn log_end(control::Ended { capture, summary }: &control::Ended) {
+    let control::Summary { reason, frames, calls, file_bytes, lost, .. } = summary;
+    let losses = match lost.calls {
+        0 => "nothing lost".to_owned(),
+        calls => format!("{calls} calls lost"),
+    };
+    tracing::info!(
+        capture,
+        reason,
+        frames,
+        calls,
+        file_bytes,
+        lost_calls = lost.calls,
+        lost_bytes = lost.bytes,
+        waits = summary.waits,
+        "capture {capture} has ended ({reason}): {frames} frames, {calls} calls, {losses}"
+    );
+    if let Some(error) = &summary.error {
+        tracing::warn!(capture, error, "the output of capture {capture} failed: {error}");
     }
 }
 
@@ -664,12 +731,8 @@ fn busy(message: &str) -> ControlError {
     ControlError::new(code::BUSY, message)
 }
 
-fn describe(process: &Process) -> String {
-    format!("{} (pid {})", process.name, process.pid)
-}
-
 fn list(processes: &[Arc<Process>]) -> String {
-    let names: Vec<_> = processes.iter().map(|process| describe(process)).collect();
+    let names: Vec<_> = processes.iter().map(|process| process.described()).collect();
     names.join(", ")
 }
 

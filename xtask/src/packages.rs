@@ -36,6 +36,7 @@ pub const TEST: &[Package] = &[
     package("piglit", "hundreds of small programs that must behave as natively"),
     package("apitrace", "the recorder that traces are compared with"),
     package("zstd", "opens traces, as a second reader"),
+    package("systemd", "judges the units, and starts the daemon by its sockets"),
     package("python3-pip", "fetches the Khronos registry"),
 ];
 

@@ -7,6 +7,7 @@
 //! Ring space is reused once the writer says that what was there is written; until then it also
 //! bounds how much of a capture is in memory.
 
+use std::fmt::Display;
 use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
@@ -201,7 +202,8 @@ impl Drain {
         let new = new.map(|((consumer, begun), slot)| Lane::new(consumer, slot, begun));
         let lanes = self.add_lanes(key, new.collect());
         let phase = Phase::Recording;
-        tracing::info!(capture = self.capture.plan.id, pid = process.pid, "recording");
+        let (capture, pid, name) = (self.capture.plan.id, process.pid, &process.name);
+        tracing::info!(capture, pid, name, "capture {capture} records {}", process.described());
         self.members.push(Member {
             process,
             key,
@@ -328,7 +330,7 @@ impl Drain {
                     .and_then(|()| consumer.drain_into(lane.heads[1], Reading::Second, batch));
                 copied += consumer.read_index() - before;
                 if let Err(refusal) = drained {
-                    tracing::warn!(pid = member.process.pid, slot = lane.slot, "{refusal}");
+                    refused(&self.capture, Some(&member.process), lane.slot, &refusal);
                     lane.refuse(refusal.name().to_owned(), &self.capture.progress);
                 }
             }
@@ -351,7 +353,7 @@ impl Drain {
                 });
                 appended = assembler.records() - before;
                 if let Err(refusal) = result {
-                    tracing::warn!(slot = lane.slot, "{refusal}");
+                    refused(capture, None, lane.slot, &refusal);
                     lane.refuse(refusal.to_string(), &capture.progress);
                 }
             }
@@ -456,7 +458,8 @@ impl Drain {
             unread: after.produced.wrapping_sub(before.produced).saturating_sub(read),
             refused,
         };
-        tracing::debug!(pid = self.members[member].process.pid, ?account, "thread accounted for");
+        let (capture, pid) = (self.capture.plan.id, self.members[member].process.pid);
+        tracing::debug!(capture, pid, tid = account.tid, "a thread's account: {account:?}");
         let told = self.assembler.gaps().iter().filter(|gap| gap.thread == thread);
         self.ledger.close(account, told);
     }
@@ -485,7 +488,10 @@ impl Drain {
         let lost = CaptureEnd { reason: process_end::LOST, frames: known.frames };
         let said = known.ended.or_else(|| member.put_back.then_some(lost));
         self.ends[index] = MemberEnd { said, left: member.left, in_flight };
-        tracing::info!(pid = member.process.pid, ?said, left = ?member.left, "recorded");
+        let (capture, pid, name) = (self.capture.plan.id, member.process.pid, &member.process.name);
+        let whom = member.process.described();
+        let left = member.left;
+        tracing::info!(capture, pid, name, ?said, ?left, "capture {capture} has all of {whom}");
         for ring in &mut rings {
             ring.release(ring.read_index());
             ring.free_retired();
@@ -645,6 +651,13 @@ impl Drain {
         entries.sort_by_key(|entry| entry.process);
         entries
     }
+}
+
+/// A ring is read no further.
+fn refused(capture: &Capture, process: Option<&Process>, slot: u32, refusal: &dyn Display) {
+    let (capture, pid) = (capture.plan.id, process.map(|process| process.pid));
+    let whose = process.map_or_else(String::new, |process| format!(" of {}", process.described()));
+    tracing::warn!(capture, pid, slot, "ring {slot}{whose} is read no further: {refusal}");
 }
 
 impl Member {

@@ -79,7 +79,7 @@ impl Keeper {
         match frame {
             Ok(frame) => self.kept.push(KeptBlock { frame, facts }),
             Err(error) => {
-                tracing::warn!("a block is lost: {error}");
+                tracing::warn!("a block that was to be kept is lost: {error}");
                 self.kept.lose_block();
             }
         }

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -31,12 +31,32 @@ pub struct Daemon {
 }
 
 impl Daemon {
+    /// One for one run, as `gapii-ctl run` has it.
     pub fn start(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = command(&folder, options).spawn().unwrap();
+        let command = command(&folder, &[&["--private"], options].concat());
+        Self::begin(folder, command)
+    }
+
+    /// One that serves whoever comes; its log is the file `log`.
+    pub fn serving(options: &[&str], variables: &[(&str, &Path)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = command(&folder, options);
+        command
+            .envs(variables.iter().copied())
+            .stderr(File::create(folder.path().join("log")).unwrap());
+        Self::begin(folder, command)
+    }
+
+    fn begin(folder: TempDir, mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut byte = [0];
         child.stdout.take().unwrap().read_exact(&mut byte).unwrap();
         Self { folder, child }
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.path("log")).unwrap()
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -96,7 +116,9 @@ impl Drop for Daemon {
 fn command(folder: &TempDir, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gapiid"));
     command
-        .args(["--private", "--ready-fd", "1", "--slots", "8", "--socket-dir"])
+        // What this machine has configured is none of the test's.
+        .args(["--config", "/dev/null"])
+        .args(["--ready-fd", "1", "--slots", "8", "--socket-dir"])
         .arg(folder.path())
         .args(options)
         .stdin(Stdio::piped())

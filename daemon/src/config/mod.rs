@@ -1,9 +1,26 @@
-//! What the command line and the environment say; decides nothing else.
+//! What the command line, the environment and the configuration files say; decides nothing else.
+//!
+//! An option is defined once, here: its name is its key in a file, and its value is written and
+//! checked the same way.
+
+mod file;
+mod held;
+mod loaded;
+mod mistake;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Parser;
+
+use crate::log::LogFilter;
+use crate::metrics::MetricsAddress;
+
+pub use self::held::Held;
+pub use self::loaded::{LoadError, Loaded};
+
+/// The heading of options that say something of one invocation, which no file can.
+const INVOCATION: &str = "Options of one invocation, not for the configuration file";
 
 /// Records what applications issue to graphics APIs, for gapii-ctl.
 #[derive(Clone, Debug, Parser)]
@@ -35,13 +52,45 @@ pub struct Config {
           value_parser = clap::value_parser!(i32).range(-7..=19))]
     pub level: i32,
 
-    /// Serve one run: no status page, and exit when standard input ends
-    #[arg(long)]
+    /// What is logged: error, warn, info, debug, trace or off; also for a module, as MODULE=LEVEL
+    ///
+    /// Several, separated by commas. With --private the default is warn. To the journal, with
+    /// fields, where systemd has connected standard error to it; else to standard error.
+    #[arg(
+        long,
+        value_name = "FILTER",
+        env = "GAPIID_LOG",
+        default_value = "info",
+        default_value_if("private", "true", "warn"),
+        hide_env_values = true
+    )]
+    pub log: LogFilter,
+
+    /// Serve Prometheus metrics over HTTP: on a port of this machine, IP:PORT, or a socket's path
+    ///
+    /// At /metrics. A port alone is one of 127.0.0.1. A socket named metrics that is handed over by
+    /// systemd comes first.
+    #[arg(long, value_name = "ADDR")]
+    pub metrics: Option<MetricsAddress>,
+
+    /// Serve one run: no status page, no metrics, and exit when standard input ends
+    #[arg(long, help_heading = INVOCATION)]
     pub private: bool,
 
     /// Write a byte to this descriptor once the sockets listen, and close it
-    #[arg(long, value_name = "FD")]
+    #[arg(long, value_name = "FD", help_heading = INVOCATION)]
     pub ready_fd: Option<i32>,
+
+    /// Read this configuration file and no other
+    ///
+    /// Default: /etc/gapii/gapiid.toml, and over it gapii/gapiid.toml in $XDG_CONFIG_HOME or
+    /// ~/.config. Keys are the names of the options above; what the command line says stands.
+    #[arg(long, value_name = "FILE", help_heading = INVOCATION)]
+    pub config: Option<PathBuf>,
+
+    /// Say what would hold and where it comes from, as a configuration file, and exit
+    #[arg(long, help_heading = INVOCATION)]
+    pub check_config: bool,
 }
 
 /// Smallest ring, in bytes.
@@ -88,7 +137,35 @@ fn parse_ring_size(text: &str) -> anyhow::Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use clap::CommandFactory;
+
     use super::*;
+
+    /// The example file, whose text says of every option what holds without it.
+    const EXAMPLE: &str = include_str!("../../../systemd/gapiid.toml");
+
+    #[test]
+    fn example_file_has_every_option_with_its_default() {
+        let options = Config::command();
+        let read = |text: &str| file::parse(Path::new("gapiid.toml"), text, &options).unwrap();
+        assert_eq!(read(EXAMPLE), [], "as it is, the example changes nothing");
+        let set = EXAMPLE.lines().map(|line| match line.strip_prefix('#') {
+            Some(setting) if !setting.starts_with(' ') => setting,
+            _ => line,
+        });
+        let settings = read(&set.collect::<Vec<_>>().join("\n"));
+        for option in options.get_arguments().filter(|option| file::is_configurable(option)) {
+            let name = option.get_long().unwrap();
+            let setting = settings.iter().find(|setting| setting.key == name);
+            let setting = setting.unwrap_or_else(|| panic!("the example lacks {name}"));
+            if let [default] = option.get_default_values() {
+                let expected = format!("--{name}={}", default.to_str().unwrap());
+                assert_eq!(setting.word.as_deref(), Some(&expected[..]));
+            }
+        }
+    }
 
     #[test]
     fn ring_size_is_a_power_of_two_within_limits() {
@@ -124,6 +201,6 @@ mod tests {
 
     #[test]
     fn command_line_is_well_formed() {
-        <Config as clap::CommandFactory>::command().debug_assert();
+        Config::command().debug_assert();
     }
 }

@@ -1,0 +1,61 @@
+//! What holds, written as a configuration file, and where each value comes from.
+
+use std::fmt;
+
+use clap::parser::ValueSource;
+use clap::{Arg, CommandFactory};
+
+use super::file::is_configurable;
+use super::{Config, Loaded};
+
+/// Printed, the configuration that holds: a file that would say the same. `gapii-ctl doctor` reads
+/// it.
+pub struct Held<'a>(pub &'a Loaded);
+
+impl fmt::Display for Held<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (path, is_there) in &self.0.files {
+            let found = if *is_there { "read" } else { "not there" };
+            writeln!(f, "# {}: {found}", path.display())?;
+        }
+        let options = Config::command();
+        for option in options.get_arguments().filter(|option| is_configurable(option)) {
+            let name = option.get_long().unwrap_or_default();
+            match self.value(option) {
+                Some(value) => writeln!(f, "{name} = {value}  # {}", self.origin(option))?,
+                None => writeln!(f, "# {name} is not set")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Held<'_> {
+    /// The value as TOML; none if there is none.
+    fn value(&self, option: &Arg) -> Option<String> {
+        let id = option.get_id().as_str();
+        let Loaded { config, matches, .. } = self.0;
+        if !option.get_action().takes_values() {
+            return Some(matches.get_flag(id).to_string());
+        }
+        let said = matches.get_raw(id).and_then(Iterator::last).map(|text| text.to_string_lossy());
+        let said = said.map(String::from).or_else(|| {
+            let folder = (id == "socket_dir").then(|| config.socket_folder().ok()).flatten()?;
+            Some(folder.to_string_lossy().into_owned())
+        })?;
+        let number = said.parse::<i64>().ok().filter(|number| number.to_string() == said);
+        Some(number.map_or_else(|| toml::Value::from(said), toml::Value::from).to_string())
+    }
+
+    fn origin(&self, option: &Arg) -> String {
+        let Loaded { matches, settings, .. } = self.0;
+        if let Some(setting) = settings.get(option.get_long().unwrap_or_default()) {
+            return format!("{}:{}", setting.path.display(), setting.line);
+        }
+        match (matches.value_source(option.get_id().as_str()), option.get_env()) {
+            (Some(ValueSource::CommandLine), _) => "command line".to_owned(),
+            (Some(ValueSource::EnvVariable), Some(name)) => name.to_string_lossy().into_owned(),
+            _ => "default".to_owned(),
+        }
+    }
+}

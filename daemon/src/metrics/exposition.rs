@@ -1,0 +1,57 @@
+//! Prometheus' text format, version 0.0.4: families of samples.
+
+use std::fmt::{Display, Write};
+
+/// The media type of an [`Exposition`].
+pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// What a family's values do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// They only rise.
+    Counter,
+    Gauge,
+}
+
+/// Families, as they are written.
+#[derive(Debug, Default)]
+pub struct Exposition(String);
+
+impl Exposition {
+    /// A family of one sample.
+    pub fn sample(&mut self, kind: Kind, name: &str, help: &str, value: impl Display) {
+        self.header(kind, name, help);
+        self.line(format_args!("{name} {value}"));
+    }
+
+    /// A family of a sample for each value of a label. Labels' values need no escapes.
+    pub fn labelled<'a, V: Display>(
+        &mut self,
+        (kind, name, help): (Kind, &str, &str),
+        label: &str,
+        samples: impl IntoIterator<Item = (&'a str, V)>,
+    ) {
+        self.header(kind, name, help);
+        for (which, value) in samples {
+            self.line(format_args!("{name}{{{label}=\"{which}\"}} {value}"));
+        }
+    }
+
+    pub fn into_text(self) -> String {
+        self.0
+    }
+
+    fn header(&mut self, kind: Kind, name: &str, help: &str) {
+        let kind = match kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+        };
+        self.line(format_args!("# HELP {name} {help}"));
+        self.line(format_args!("# TYPE {name} {kind}"));
+    }
+
+    fn line(&mut self, line: impl Display) {
+        // A `String` takes all that is written to it.
+        let _ = writeln!(self.0, "{line}");
+    }
+}

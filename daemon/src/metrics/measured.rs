@@ -1,0 +1,125 @@
+//! What is measured: the session's counters and bounds, and the process' own use of the machine.
+
+use std::fs;
+use std::sync::atomic::Ordering;
+
+use gapii_protocol::control::{Rejected, StatusInfo, Totals, reason};
+use rustix::process::{Resource, getrlimit};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::exposition::{Exposition, Kind};
+use crate::session::Session;
+
+const REASONS: [&str; 6] =
+    [reason::FRAMES, reason::STOP, reason::EXIT, reason::CRASH, reason::LOST, reason::SHUTDOWN];
+
+/// All metrics as they are now.
+pub fn text(session: &Session) -> String {
+    let mut out = Exposition::default();
+    let status = session.status();
+    connected(session, &status, &mut out);
+    captured(&status.totals, &mut out);
+    refused(&status.rejected, &mut out);
+    process(&mut out);
+    out.into_text()
+}
+
+/// Who is there, beside the bounds on them.
+fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
+    let mut gauge = |name: &str, help: &str, value: u64| {
+        out.sample(Kind::Gauge, name, help, value);
+    };
+    gauge("gapiid_applications", "Applications that are connected.", status.apps.len() as u64);
+    gauge("gapiid_applications_limit", "Applications that may be.", session.max_apps() as u64);
+    gauge(
+        "gapiid_slots_used",
+        "Slots taken by threads, in the application with most.",
+        session.slots_used() as u64,
+    );
+    gauge("gapiid_slots_limit", "Slots that each application has.", status.slot_count.into());
+    gauge("gapiid_ring_bytes", "Size of the ring of each slot.", status.ring_bytes);
+    // Relaxed: a number for people.
+    gauge("gapiid_clients", "Clients that are connected.", session.clients.load(Ordering::Relaxed));
+    gauge("gapiid_captures", "Captures that run.", status.captures.len() as u64);
+    gauge(
+        "gapiid_kept_applications",
+        "Applications whose last frames are kept.",
+        status.kept.len() as u64,
+    );
+    let kept_bytes = status.kept.iter().map(|kept| kept.bytes).sum();
+    gauge("gapiid_kept_bytes", "Memory that kept frames take.", kept_bytes);
+    let kept_limit = status.kept.iter().map(|kept| kept.limits.bytes).sum();
+    gauge("gapiid_kept_bytes_limit", "Memory that they may take.", kept_limit);
+
+    let ended = session.ended_by_reason();
+    let of_reason = |reason| (reason, ended.get(reason).copied().unwrap_or(0));
+    out.labelled(
+        (Kind::Counter, "gapiid_captures_ended_total", "Captures that have ended."),
+        "reason",
+        REASONS.map(of_reason),
+    );
+    let build = (Kind::Gauge, "gapiid_build_info", "The version that runs.");
+    out.labelled(build, "version", [(env!("CARGO_PKG_VERSION"), 1)]);
+}
+
+/// What all captures together hold, those that run included.
+fn captured(totals: &Totals, out: &mut Exposition) {
+    let mut counter = |name: &str, help: &str, value: u64| {
+        out.sample(Kind::Counter, name, help, value);
+    };
+    counter("gapiid_frames_total", "Frames recorded.", totals.frames);
+    counter("gapiid_calls_total", "Commands recorded.", totals.calls);
+    counter("gapiid_records_total", "Records read from rings.", totals.records);
+    counter("gapiid_raw_bytes_total", "Bytes recorded, before compression.", totals.raw_bytes);
+    counter("gapiid_blob_bytes_total", "Bytes of blobs among them.", totals.blob_bytes);
+    counter("gapiid_file_bytes_total", "Bytes written to traces.", totals.file_bytes);
+    counter("gapiid_lost_calls_total", "Commands that are not in traces.", totals.lost.calls);
+    counter("gapiid_lost_bytes_total", "Bytes that are not in traces.", totals.lost.bytes);
+    counter("gapiid_waits_total", "Times that a thread waited for ring space.", totals.waits);
+    out.sample(
+        Kind::Counter,
+        "gapiid_wait_seconds_total",
+        "Time that threads waited for ring space.",
+        totals.wait_ns as f64 / 1e9,
+    );
+}
+
+fn refused(refused: &Rejected, out: &mut Exposition) {
+    out.labelled(
+        (Kind::Counter, "gapiid_refused_total", "Input that was turned away."),
+        "what",
+        [
+            ("application_hello", refused.app_hellos),
+            ("application_timeout", refused.app_timeouts),
+            ("application_version", refused.app_versions),
+            ("client_message", refused.ctl_messages),
+            ("client_peer", refused.ctl_peers),
+            ("ring", refused.rings),
+        ],
+    );
+}
+
+/// The daemon's own use of the machine, by Prometheus' usual names.
+fn process(out: &mut Exposition) {
+    let cpu = clock_gettime(ClockId::ProcessCPUTime);
+    let cpu_seconds = cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9;
+    out.sample(Kind::Counter, "process_cpu_seconds_total", "Processor time.", cpu_seconds);
+    if let Some(bytes) = resident_bytes() {
+        out.sample(Kind::Gauge, "process_resident_memory_bytes", "Memory in use.", bytes);
+    }
+    if let Ok(entries) = fs::read_dir("/proc/self/fd") {
+        // The one that reads the folder is among them.
+        let open = entries.count().saturating_sub(1);
+        out.sample(Kind::Gauge, "process_open_fds", "Open descriptors.", open);
+    }
+    if let Some(most) = getrlimit(Resource::Nofile).current {
+        out.sample(Kind::Gauge, "process_max_fds", "Descriptors that may be open.", most);
+    }
+}
+
+fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}

@@ -1,0 +1,96 @@
+//! Serves metrics over HTTP: a request a connection, few connections at once, each with a deadline.
+//!
+//! Reads no body and keeps nothing of a request. Whoever stalls takes one of the places for a
+//! while, from other readers of metrics alone.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::exposition::MEDIA_TYPE;
+use super::{MetricsListener, PATH, measured};
+use crate::session::Session;
+
+/// Connections at once; more wait to be accepted.
+const CONNECTIONS_MAX: usize = 8;
+/// How long a request's head may take.
+const HEAD_LIMIT: Duration = Duration::from_secs(2);
+/// How long a connection may take, slow readers of the answer included.
+const CONNECTION_LIMIT: Duration = Duration::from_secs(5);
+/// Size of a request's head, at most, and of what is buffered for the answer.
+const BUFFER_BYTES: usize = 16 << 10;
+/// A pause after an accept that failed, for want of descriptors as a rule.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves metrics for ever.
+pub async fn serve(session: Arc<Session>, listener: MetricsListener) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        // Nobody closes the semaphore.
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let session = Arc::clone(&session);
+        let accepted = match &listener {
+            MetricsListener::Tcp(tcp) => tcp.accept().await.map(|(stream, _)| {
+                tokio::spawn(async move { (converse(session, stream).await, place).0 });
+            }),
+            MetricsListener::Unix(unix) => unix.accept().await.map(|(stream, _)| {
+                tokio::spawn(async move { (converse(session, stream).await, place).0 });
+            }),
+        };
+        if let Err(error) = accepted {
+            tracing::warn!("a reader of metrics cannot be accepted: {error}");
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+        }
+    }
+}
+
+async fn converse(
+    session: Arc<Session>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) {
+    let answer = service_fn(|request| {
+        let response = answer(&session, &request);
+        async move { Ok::<_, Infallible>(response) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_LIMIT)
+        .max_buf_size(BUFFER_BYTES)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), answer);
+    match timeout(CONNECTION_LIMIT, connection).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::debug!("a reader of metrics is dropped: {error}"),
+        Err(_) => tracing::debug!("a reader of metrics is dropped: it takes too long"),
+    }
+}
+
+fn answer(session: &Session, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    let plain = |status, text: &'static str| {
+        let mut response = Response::new(Full::from(text));
+        *response.status_mut() = status;
+        response
+    };
+    if request.uri().path() != PATH {
+        return plain(StatusCode::NOT_FOUND, "metrics are at /metrics\n");
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "metrics are only read\n");
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return response;
+    }
+    let mut response = Response::new(Full::from(measured::text(session)));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+    response
+}

@@ -1,0 +1,65 @@
+//! What the service manager is told: that the daemon is ready, what it does, that it is alive.
+//!
+//! Without a manager nothing is.
+
+use std::time::Duration;
+
+use sd_notify::NotifyState;
+
+use crate::session::Session;
+
+/// The manager is told no more often than this.
+const TICK_MIN: Duration = Duration::from_millis(1);
+
+/// What the manager shows beside the service; sent when it changes.
+#[derive(Debug, Default)]
+pub struct StatusLine(String);
+
+impl StatusLine {
+    pub fn update(&mut self, session: &Session) {
+        let page = session.page();
+        let line = format!(
+            "{} connected, {} under way",
+            counted(page.apps, "application"),
+            counted(page.captures, "capture")
+        );
+        if line != self.0 {
+            notify(NotifyState::Status(&line));
+            self.0 = line;
+        }
+    }
+}
+
+pub fn ready() {
+    notify(NotifyState::Ready);
+}
+
+pub fn stopping() {
+    notify(NotifyState::Stopping);
+}
+
+/// Tells the manager's watchdog that the daemon is alive, as long as it is polled and the session
+/// answers.
+pub async fn keep_watch(session: &Session) {
+    let mut limit_us = 0;
+    if !sd_notify::watchdog_enabled(false, &mut limit_us) {
+        return std::future::pending().await;
+    }
+    let mut tick = tokio::time::interval(Duration::from_micros(limit_us / 2).max(TICK_MIN));
+    loop {
+        tick.tick().await;
+        session.page();
+        notify(NotifyState::Watchdog);
+    }
+}
+
+fn notify(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(false, &[state]) {
+        tracing::debug!("the service manager is not told: {error}");
+    }
+}
+
+fn counted(count: u32, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
