@@ -1,0 +1,65 @@
+//! The configuration, as the program itself reads it and says it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs the daemon as a user whose configuration is in `folder`, and returns what it says.
+fn gapiid(folder: &Path, options: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gapiid"))
+        .args(options)
+        .env("XDG_CONFIG_HOME", folder)
+        .env("XDG_RUNTIME_DIR", folder)
+        .env_remove("RUNTIME_DIRECTORY")
+        .env_remove("GAPIID_LOG")
+        .output()
+        .unwrap()
+}
+
+fn said(output: Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The lines that set something, without where that is from.
+fn settings(held: &str) -> Vec<&str> {
+    held.lines().filter_map(|line| line.rsplit_once("  # ")).map(|(setting, _)| setting).collect()
+}
+
+#[test]
+fn what_holds_is_said_with_its_origin_and_is_a_configuration_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("gapii/gapiid.toml");
+    fs::create_dir(file.parent().unwrap()).unwrap();
+    fs::write(&file, "slots = 7\nlevel = -2\nsocket-dir = \"/a \\\"b\\\"\\\\c\"\n").unwrap();
+    let held = said(gapiid(folder.path(), &["--check-config", "--level", "5"]));
+    let file = file.display();
+    for line in [
+        format!("# {file}: read"),
+        format!("slots = 7  # {file}:1"),
+        "level = 5  # command line".to_owned(),
+        "max-apps = 256  # default".to_owned(),
+        "# metrics is not set".to_owned(),
+    ] {
+        assert!(held.lines().any(|said| said == line), "{line} is not in\n{held}");
+    }
+    let copy = folder.path().join("copy.toml");
+    fs::write(&copy, &held).unwrap();
+    let again = gapiid(folder.path(), &["--check-config", "--config", copy.to_str().unwrap()]);
+    assert_eq!(settings(&said(again)), settings(&held));
+}
+
+#[test]
+fn daemon_with_a_mistake_in_its_file_says_where_and_does_not_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("gapii/gapiid.toml");
+    fs::create_dir(file.parent().unwrap()).unwrap();
+    fs::write(&file, "slots = 16\nring-sise = \"4M\"\n").unwrap();
+    let output = gapiid(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains(&format!("{}:2:1", file.display())), "{text}");
+    assert!(text.contains("is ring-size meant?"), "{text}");
+}
