@@ -256,19 +256,22 @@ unsafe fn begin(id: u16) -> Option<&'static mut Thread> {
     // SAFETY: this thread's own words.
     let thread = unsafe { (*words).thread };
     // SAFETY: null, or a state that stays mapped and that this thread alone changes.
-    let Some(thread) = (unsafe { thread.as_mut() }).filter(|thread| is_ready(thread)) else {
+    let Some(thread) = (unsafe { thread.as_mut() }) else {
         // SAFETY: in the program's thread, outside the fast path.
         return unsafe { crate::thread::begin_slowly(id) };
     };
+    let ready = thread.ready();
     thread.set_ready(0);
-    // A signal handler that interrupts below must find the thread taken.
+    // A signal handler that interrupts below must find the thread taken. OUTSIDE: the epoch is looked at
+    // afterwards, so that who has raised it and then sees the thread outside knows that its next
+    // command belongs to the new one; pairs with the barrier in seats::see_all_threads.
     compiler_fence(SeqCst);
+    if ready != EPOCH.load(Relaxed) {
+        thread.set_ready(ready);
+        // SAFETY: as above.
+        return unsafe { crate::thread::begin_slowly(id) };
+    }
     Some(thread)
-}
-
-#[inline(always)]
-fn is_ready(thread: &Thread) -> bool {
-    thread.ready() == EPOCH.load(Relaxed)
 }
 
 /// Gives the thread back.

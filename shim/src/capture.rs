@@ -155,12 +155,17 @@ pub fn has_keyframes() -> bool {
 
 /// Whether an epoch is the one that the capture that runs began with.
 pub fn is_first_of_this_capture(epoch: u64) -> bool {
-    epoch == CAPTURE.first_epoch.load(Relaxed)
+    epoch == first_epoch()
 }
 
 /// Whether an epoch is one of the capture that runs.
 pub fn is_of_this_capture(epoch: u64) -> bool {
-    epoch >= CAPTURE.first_epoch.load(Relaxed)
+    epoch >= first_epoch()
+}
+
+/// The epoch that the capture that runs began with.
+pub fn first_epoch() -> u64 {
+    CAPTURE.first_epoch.load(Relaxed)
 }
 
 /// Counts a successful swap; whether it belongs to the capture, and whether it is its last frame.
@@ -304,9 +309,14 @@ fn begin(moment: Moment) {
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
     CAPTURE.first_epoch.store(epoch, Relaxed);
     announce_exit();
+    if has_keyframes() {
+        seats::prepare();
+    }
+    // Hooks first: a thread that knows of the capture passes none of the old ones any more. Until
+    // then handlers record nothing.
+    table::switch(Hooks::Capturing);
     // BEGIN: pairs with the acquire in thread::attach: this thread has read the mode page.
     EPOCH.store(epoch, Release);
-    table::switch(Hooks::Capturing);
 }
 
 /// Whether there is a keyframe at this safe point: where a frame ends, or, for a program that has never

@@ -4,6 +4,9 @@
 //! While nothing is recorded most commands jump straight to the driver, so nobody can tell whether a
 //! thread is in there. Once hooks have changed, a thread that comes to its next command is not, and
 //! says so here. One that sleeps all the while, and one without a context, most probably is not.
+//!
+//! In a capture that goes on from a keyframe every command passes the shim, and a thread's recording
+//! state tells whether it is inside one: whoever is not need not be waited for.
 
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -12,6 +15,8 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::capture;
+use crate::thread::Thread;
 use crate::thread_exit::ThreadExit;
 use crate::tls::words;
 
@@ -24,6 +29,8 @@ pub struct Seat {
     is_at_work: AtomicBool,
     /// The newest capture that the thread knows of: no command that began before it is on its way.
     knows: AtomicU64,
+    /// What the thread records with, null until it does. Stays mapped.
+    records_in: AtomicPtr<Thread>,
 }
 
 /// All of them, newest first; a forked child begins with none.
@@ -69,6 +76,7 @@ impl Seat {
                 tid: AtomicU32::new(tid),
                 is_at_work: AtomicBool::new(false),
                 knows: AtomicU64::new(0),
+                records_in: AtomicPtr::new(ptr::null_mut()),
             }));
             let mut newest = SEATS.load(Relaxed);
             loop {
@@ -84,11 +92,17 @@ impl Seat {
     fn leave(&self) {
         self.is_at_work.store(false, Relaxed);
         self.knows.store(0, Relaxed);
+        self.records_in.store(ptr::null_mut(), Relaxed);
         self.tid.store(0, Release);
     }
 
     pub fn set_at_work(&self, is_at_work: bool) {
         self.is_at_work.store(is_at_work, Relaxed);
+    }
+
+    /// From what the thread knows next on, its commands are recorded in this.
+    pub fn record_in(&self, thread: &mut Thread) {
+        self.records_in.store(thread, Relaxed);
     }
 
     /// No command of the thread that began before capture `epoch` is on its way.
@@ -106,15 +120,33 @@ fn all() -> impl Iterator<Item = &'static Seat> {
     core::iter::successors(seat(&SEATS), move |last| seat(&last.next))
 }
 
+/// Makes [`see_all_threads`] work, and quick. Before a capture with keyframes.
+pub fn prepare() {
+    membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+/// A barrier in every thread of the process: what each has stored before is seen, and what it loads
+/// afterwards is what this thread has stored. False: the kernel has none.
+fn see_all_threads() -> bool {
+    membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+}
+
+fn membarrier(command: i32) -> bool {
+    // SAFETY: takes no memory.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
 /// Waits until no other thread is in the driver with a command that capture `epoch` does not hold.
 /// Returns the threads of which that is not certain.
 pub fn wait_for_others(epoch: u64) -> Vec<u32> {
     let own = this_seat();
+    // OUTSIDE: the epoch was raised before.
+    let tells = !capture::is_first_of_this_capture(epoch) && see_all_threads();
     let is_other = |seat: &&Seat| !own.is_some_and(|own| ptr::eq(own, *seat));
     let mut others: Vec<Other> = all().filter(is_other).map(Other::new).collect();
     let began = Instant::now();
     loop {
-        others.retain(|other| other.may_be_inside(epoch));
+        others.retain(|other| other.may_be_inside(epoch) && !(tells && other.is_outside()));
         let elapsed = began.elapsed();
         let is_late = elapsed >= SOON;
         let is_over = others.is_empty() || elapsed >= LIMIT;
@@ -158,6 +190,15 @@ impl Other {
         // Acquires what the thread had done.
         let knows = knows.load(Acquire);
         tid.load(Acquire) == self.tid && self.tid != 0 && is_at_work.load(Acquire) && knows < epoch
+    }
+
+    /// Whether it records, and is in no command now.
+    fn is_outside(&self) -> bool {
+        // Acquires what the thread records in.
+        let knows_capture = self.seat.knows.load(Acquire) >= capture::first_epoch();
+        // SAFETY: null, or a state that stays mapped.
+        let thread = unsafe { self.seat.records_in.load(Relaxed).as_ref() };
+        knows_capture && thread.is_some_and(Thread::is_outside)
     }
 
     /// Whether it has slept for a while, without a break.

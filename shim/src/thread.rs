@@ -81,6 +81,12 @@ impl Thread {
         self.ready.load(Relaxed)
     }
 
+    /// Whether no command of the thread is on its way, as others see it. What the last one did is seen
+    /// by who sees this.
+    pub fn is_outside(&self) -> bool {
+        self.ready.load(Acquire) != 0
+    }
+
     #[inline(always)]
     pub fn set_ready(&self, ready: u64) {
         self.ready.store(ready, Relaxed);
@@ -373,6 +379,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         }
         thread.epoch = epoch;
         if let Some(seat) = seats::this_seat() {
+            seat.record_in(thread);
             seat.know(epoch);
         }
         thread.producer.forget_stamp();

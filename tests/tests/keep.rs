@@ -97,6 +97,34 @@ fn crash_in_the_driver_is_what_is_kept_ends_with() {
     assert_eq!(report["verified"]["frames"], 15, "{report:#}");
 }
 
+/// A thread that is in no command is not waited for, whatever else it does.
+#[test]
+fn keyframes_wait_for_no_thread_that_is_away() {
+    let session = Session::new();
+    for does in ["sleeps", "computes"] {
+        let keep = ["--keep-frames", "4", "--keyframe-every", "4", "--observe-frames", "1"];
+        let recording = session.record(&keep, &offscreen(&program("one_is_away"), [does, "30"]));
+        recording.run.ok();
+        let info = recording.trace.info();
+        assert_eq!(info["snapshot"], true, "{does}: {info:#}");
+        assert_eq!(info["missing"], Value::Array(Vec::new()), "{does}");
+        verified(&session, &recording.trace, &[]).unwrap();
+    }
+}
+
+/// Threads that change what they share at all times are described together, and exactly.
+#[test]
+fn keyframes_of_busy_threads_are_played_exactly() {
+    let session = Session::new();
+    for threads in ["2", "4"] {
+        let keep = ["--keep-frames", "40", "--keyframe-every", "3", "--observe-frames", "1"];
+        let process = offscreen(&program("threads_forever"), [threads, "2"]);
+        let recording = session.record(&keep, &process);
+        recording.run.ok();
+        verified(&session, &recording.trace, &[]).unwrap();
+    }
+}
+
 /// A scene of glmark2 that the session's daemon keeps; `options` are those of `gapii-ctl run`.
 fn kept_scene(session: &Session, display: &Display, scene: &str, options: &[&str]) -> Running {
     let mut process = Command::new("glmark2-es2");
