@@ -1,5 +1,6 @@
 //! A display for programs that need one: an Xvfb that lives as long as the value.
 
+use std::ffi::OsStr;
 use std::process::Command;
 use std::time::Duration;
 
@@ -28,6 +29,14 @@ impl Display {
             server.stdout_line()
         });
         Self { _server: server, name: format!(":{number}") }
+    }
+
+    /// A program with its arguments, on this display.
+    pub fn command<W: AsRef<OsStr>>(&self, words: &[W]) -> Command {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).env_remove("EGL_PLATFORM");
+        self.use_in(&mut command);
+        command
     }
 
     /// Puts `command` on this display.

@@ -27,6 +27,11 @@ pub struct Run {
 /// The runs of one scene, a round each.
 pub type Rounds = Vec<BTreeMap<Way, Run>>;
 
+/// glmark2-es2 with one scene, for so many seconds.
+pub fn command(display: &Display, scene: &str, seconds: u64) -> Command {
+    display.command(&["glmark2-es2", "-b", &format!("{scene}:duration={seconds}")])
+}
+
 /// Runs a scene once in every way.
 pub fn round(display: &Display, scene: &str, seconds: u64) -> BTreeMap<Way, Run> {
     WAYS.iter().map(|way| (*way, run_scene(display, scene, seconds, *way))).collect()
@@ -35,10 +40,7 @@ pub fn round(display: &Display, scene: &str, seconds: u64) -> BTreeMap<Way, Run>
 fn run_scene(display: &Display, scene: &str, seconds: u64, way: Way) -> Run {
     let session = Session::new();
     let trace = session.path("glmark2");
-    let mut process = Command::new("glmark2-es2");
-    process.args(["-b", &format!("{scene}:duration={seconds}")]).env_remove("EGL_PLATFORM");
-    display.use_in(&mut process);
-    let finished = run_as(way, &session, &trace, process).ok();
+    let finished = run_as(way, &session, &trace, command(display, scene, seconds)).ok();
     let frames_per_second = rate_of(&finished);
     // Native runs leave none.
     let bytes = trace.metadata().map_or(0, |data| data.len());

@@ -15,6 +15,7 @@ pub mod damage;
 pub mod display;
 pub mod dumps;
 pub mod enums;
+pub mod exporting;
 pub mod fake_driver;
 pub mod gapii;
 pub mod glmark2;

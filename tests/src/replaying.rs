@@ -3,8 +3,6 @@
 //!
 //! A round runs all of them one after the other, and ratios are taken within a round. Prints nothing.
 
-use std::process::Command;
-
 use crate::bench::{Way, run_as};
 use crate::display::Display;
 use crate::gapii::{Session, Trace};
@@ -36,9 +34,7 @@ pub fn round(display: &Display, scene: &str, seconds: u64, with_eglretrace: bool
     let session = Session::new();
     let trace = session.path("glmark2");
     let scene_of = |way: Way| {
-        let mut process = Command::new("glmark2-es2");
-        process.args(["-b", &format!("{scene}:duration={seconds}")]).env_remove("EGL_PLATFORM");
-        display.use_in(&mut process);
+        let process = glmark2::command(display, scene, seconds);
         glmark2::rate_of(&run_as(way, &session, &trace, process).ok())
     };
     let (native, captured) = (scene_of(Way::Native), scene_of(Way::Captured));
@@ -52,11 +48,8 @@ pub fn round(display: &Display, scene: &str, seconds: u64, with_eglretrace: bool
         let exported = session.path("exported.trace");
         let to = exported.to_str().expect("a path of ours is text");
         Trace::new(trace).ask("export", &["--format", "apitrace", "-o", to]).ok();
-        let mut process = Command::new("eglretrace");
-        process.arg("-b").arg(&exported).env_remove("EGL_PLATFORM");
-        display.use_in(&mut process);
         // Rendered 123 frames in 1.5 secs, average of 80.1 fps
-        let said = run(&mut process);
+        let said = run(&mut display.command(&["eglretrace", "-b", to]));
         let rate = said.stdout.split("average of ").nth(1).and_then(|rest| rest.split(' ').next());
         let rate = rate.and_then(|rate| rate.parse().ok());
         eglretrace = rate.unwrap_or_else(|| panic!("eglretrace says its rate: {said}"));

@@ -18,13 +18,12 @@ pub struct Recorded {
     pub read_back: Vec<Picture>,
 }
 
-/// Records a program of `tests/apps/`; says what went wrong with it.
-pub fn record_app(session: &Session, name: &str) -> Result<Recorded, String> {
+/// Records a program of `tests/apps/` with `options` of `gapii-ctl run`; says what went wrong with it.
+pub fn record_app(session: &Session, name: &str, options: &[&str]) -> Result<Recorded, String> {
     let frames = session.path(&format!("{name}-frames"));
     std::fs::create_dir_all(&frames).expect("the session's folder is writable");
     let mut program = offscreen(&app(name), [""; 0]);
-    let options = ["--observe-frames", "1"];
-    let recording = session.record(&options, program.env("GAPII_APP_FRAMES", &frames));
+    let recording = session.record(options, program.env("GAPII_APP_FRAMES", &frames));
     match recording.run.status.success() {
         true => Ok(Recorded { trace: recording.trace, read_back: read_back(&frames) }),
         false => Err(recording.run.to_string()),

@@ -7,8 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::display::{Display, surfaceless};
+use crate::display::Display;
 use crate::gapii::Session;
+use crate::loading::offscreen;
 use crate::process::{Finished, run};
 
 /// One run that is to look the same twice.
@@ -61,12 +62,10 @@ impl<'a> Case<'a> {
     }
 
     fn command(&self, frames: &Path) -> Command {
-        let mut command = Command::new(&self.words[0]);
-        command.args(&self.words[1..]);
-        match self.display {
-            Some(display) => display.use_in(command.env_remove("EGL_PLATFORM")),
-            None => surfaceless(&mut command),
-        }
+        let mut command = match self.display {
+            Some(display) => display.command(&self.words),
+            None => offscreen(self.words[0].as_ref(), &self.words[1..]),
+        };
         // What the compiler warned of is not said again where a shader comes from a cache.
         command.env("MESA_SHADER_CACHE_DIR", frames.with_extension("cache"));
         command.env("GAPII_APP_FRAMES", frames);

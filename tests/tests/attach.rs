@@ -8,13 +8,14 @@ use gapii_tests::attaching::{
     attach, attach_at_random, kill_who_attaches, run_idle, start_and_stop,
 };
 use gapii_tests::display::Display;
-use gapii_tests::fake_driver;
+use gapii_tests::exporting::shown_as_read_back;
 use gapii_tests::gapii::{Session, append};
 use gapii_tests::loading::offscreen;
-use gapii_tests::pictures::{NOT_PLAYED, played, read_back};
+use gapii_tests::pictures::NOT_PLAYED;
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::{app, names_in, program};
 use gapii_tests::replays::{replay, verified};
+use gapii_tests::{fake_driver, glmark2};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -59,36 +60,6 @@ fn programs_are_played_exactly_from_their_third_frame_on() {
     check_all(3);
 }
 
-/// Records a program from its frame `skip` on and exports that; what `eglretrace` shows is what the
-/// program read back itself.
-fn check_exported(session: &Session, name: &str, skip: usize) -> Result<(), String> {
-    let frames = session.path(&format!("{name}-frames"));
-    std::fs::create_dir_all(&frames).expect("the session's folder is writable");
-    let mut program = offscreen(&app(name), [""; 0]);
-    program.env("GAPII_APP_FRAMES", &frames);
-    let recording = session.record(&["--skip-frames", &skip.to_string()], &program);
-    if recording.trace.info()["calls"] == 0 {
-        return Ok(());
-    }
-    let exported = session.path(&format!("{name}.trace"));
-    let mut export = session.ctl(["export", "--format", "apitrace", "-o"]);
-    run(export.arg(&exported).arg(&recording.trace.path)).ok();
-    let expected = read_back(&frames);
-    let expected = expected.get(skip..).unwrap_or_default();
-    let (shown, finished) = played(&exported);
-    let differing: Vec<usize> =
-        expected.iter().zip(&shown).map(|(one, two)| one.differing(two)).collect();
-    match shown.len() == expected.len() && differing.iter().all(|pixels| *pixels == 0) {
-        true => Ok(()),
-        false => Err(format!(
-            "{} frames, not {}; pixels that differ: {differing:?}; {}",
-            shown.len(),
-            expected.len(),
-            finished.stderr.lines().take(3).collect::<Vec<_>>().join("; ")
-        )),
-    }
-}
-
 #[test]
 fn eglretrace_shows_programs_from_their_second_frame_on() {
     let session = Session::new();
@@ -96,7 +67,7 @@ fn eglretrace_shows_programs_from_their_second_frame_on() {
     let names = names.iter().filter(|name| !NOT_PLAYED.iter().any(|(other, _)| other == name));
     let wrong: Vec<String> = names
         .filter_map(|name| {
-            check_exported(&session, name, 2).err().map(|what| format!("{name}: {what}"))
+            shown_as_read_back(&session, name, 2).err().map(|what| format!("{name}: {what}"))
         })
         .collect();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
@@ -122,10 +93,7 @@ fn scene_is_attached_to_while_it_runs_again_and_again() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let display = Display::start();
-    let mut scene = Command::new("glmark2-es2");
-    scene.args(["-b", "texture:duration=30"]).env_remove("EGL_PLATFORM");
-    display.use_in(&mut scene);
-    let running = run_idle(&session, &scene);
+    let running = run_idle(&session, &glmark2::command(&display, "texture", 30));
     std::thread::sleep(Duration::from_millis(500));
     for number in 0..5 {
         let trace = attach(&session, &format!("{number}.gapii"), "3");

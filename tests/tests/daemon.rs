@@ -3,8 +3,9 @@
 use std::process::Command as Process;
 use std::time::Duration;
 
+use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver::{self, Page};
-use gapii_tests::gapii::{Session, Trace, append};
+use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::order::{counts_up, uniforms};
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::program;
@@ -18,13 +19,6 @@ fn drawing(session: &Session, arguments: &[&str]) -> (Process, Page) {
     process.args(arguments);
     fake_driver::use_in(&mut process, Some(&path));
     (process, Page::new(&path))
-}
-
-/// The shim is loaded and nothing is captured.
-fn run_idle(session: &Session, process: &Process) -> Running {
-    let mut command = session.ctl(["run", "--idle"]);
-    append(&mut command, process);
-    Running::start(&mut command)
 }
 
 /// The file has blocks in it.
@@ -119,7 +113,6 @@ fn running_program_is_captured_again_and_again() {
     let _daemon = session.daemon(&[]);
     let (process, _page) = drawing(&session, &["2"]);
     let running = run_idle(&session, &process);
-    session.app_in_mode("idle");
     for number in 0..10 {
         let trace = Trace::new(session.path(&format!("{number}.gapii")));
         run(session.ctl(["start", "--frames", "5", "-o"]).arg(&trace.path)).ok();
@@ -137,7 +130,6 @@ fn capture_that_is_stopped_is_complete() {
     let _daemon = session.daemon(&[]);
     let (process, page) = drawing(&session, &["2"]);
     let running = run_idle(&session, &process);
-    session.app_in_mode("idle");
     let trace = Trace::new(session.path("stopped.gapii"));
     let start = Running::start(session.ctl(["start", "-o"]).arg(&trace.path));
     wait_for_blocks(&trace);
@@ -186,7 +178,6 @@ fn capture_after_one_that_dropped_has_no_gap_of_it() {
     let daemon = session.daemon(&["--ring-size", "64K"]);
     let (process, page) = drawing(&session, &["2"]);
     let running = run_idle(&session, &process);
-    session.app_in_mode("idle");
     let dropped = Trace::new(session.path("dropped.gapii"));
     let mut command = session.ctl(["start", "--overflow", "drop", "-o"]);
     let capture = Running::start(command.arg(&dropped.path));

@@ -4,46 +4,27 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use gapii_tests::bench::{Way, run_as};
 use gapii_tests::fake_driver::{self, Page};
-use gapii_tests::gapii::{Session, append};
-use gapii_tests::process::run;
+use gapii_tests::gapii::Session;
 use gapii_tests::programs::program;
 
 const THREADS: u64 = 2;
 
-/// Calls by function, of all threads, of a program that makes so many rounds; `how` starts it.
-fn calls(rounds: u64, how: impl Fn(&Session, &Command) -> Command) -> BTreeMap<String, u64> {
+/// Calls by function, of all threads, of a program that makes so many rounds.
+fn calls(rounds: u64, way: Way) -> BTreeMap<String, u64> {
     let session = Session::new();
     let page = session.path("page");
     let mut process = Command::new(program("draw_forever"));
     process.args([THREADS.to_string(), rounds.to_string()]);
     fake_driver::use_in(&mut process, Some(&page));
     let page = Page::new(&page);
-    run(&mut how(&session, &process)).ok();
+    run_as(way, &session, &session.path("trace.gapii"), process).ok();
     let mut sum = BTreeMap::new();
     for (name, count) in page.threads().into_iter().flat_map(|thread| thread.counts) {
         *sum.entry(name).or_default() += count;
     }
     sum
-}
-
-fn native(_: &Session, process: &Command) -> Command {
-    let mut command = Command::new(process.get_program());
-    command.args(process.get_args());
-    for (name, value) in process.get_envs() {
-        command.env(name, value.unwrap_or_default());
-    }
-    command
-}
-
-fn idle(session: &Session, process: &Command) -> Command {
-    let mut command = session.ctl(["run", "--idle"]);
-    append(&mut command, process);
-    command
-}
-
-fn captured(session: &Session, process: &Command) -> Command {
-    session.run_command(&[], &session.path("trace.gapii"), process)
 }
 
 /// Calls that the driver gets with us and not without.
@@ -53,8 +34,9 @@ fn added(with: &BTreeMap<String, u64>, without: &BTreeMap<String, u64>) -> BTree
     differences.filter(|(_, count)| *count > 0).collect()
 }
 
-fn check(how: impl Fn(&Session, &Command) -> Command) {
-    let [few, many] = [16, 1600].map(|rounds| added(&calls(rounds, &how), &calls(rounds, native)));
+fn check(way: Way) {
+    let [few, many] =
+        [16, 1600].map(|rounds| added(&calls(rounds, way), &calls(rounds, Way::Native)));
     assert_eq!(few, many, "what is asked does not depend on what the program does");
     let asks = |name: &str| name.starts_with("glGet") || name.starts_with("eglQuery");
     assert!(few.keys().all(|name| asks(name)), "only questions: {few:?}");
@@ -63,10 +45,10 @@ fn check(how: impl Fn(&Session, &Command) -> Command) {
 
 #[test]
 fn monitored_program_adds_questions_of_each_context_alone() {
-    check(idle);
+    check(Way::Idle);
 }
 
 #[test]
 fn captured_program_adds_questions_of_each_context_alone() {
-    check(captured);
+    check(Way::Captured);
 }

@@ -1,14 +1,12 @@
 //! The programs of `tests/apps/`, recorded and exported: Debian's `eglretrace` shows what each read
 //! back itself, and `apitrace dump` prints what it prints of apitrace's own recording.
 
-use std::path::PathBuf;
-
+use gapii_tests::exporting::{export_app, shown_as_read_back};
 use gapii_tests::gapii::Session;
 use gapii_tests::loading::offscreen;
-use gapii_tests::pictures::{NOT_PLAYED, Picture, played, read_back};
-use gapii_tests::process::Finished;
+use gapii_tests::pictures::NOT_PLAYED;
 use gapii_tests::programs::{app, names_in};
-use gapii_tests::{apitrace, dumps, process};
+use gapii_tests::{apitrace, dumps};
 
 /// Programs that apitrace can't record, and why.
 const NOT_RECORDED: &[(&str, &str)] = &[
@@ -90,37 +88,6 @@ const EXPLAINED: &[(&str, &str, &str)] = &[
     ("uniforms", "glUniform1iv: [[\"-1\"]", "of a uniform that there is not nothing is read"),
 ];
 
-/// A recording of `name`, exported, and what the program read back meanwhile.
-fn exported(session: &Session, name: &str) -> Result<(PathBuf, Vec<Picture>), String> {
-    let frames = session.path(&format!("{name}-frames"));
-    std::fs::create_dir_all(&frames).expect("the session's folder is writable");
-    let mut program = offscreen(&app(name), [""; 0]);
-    let recording = session.record(&[], program.env("GAPII_APP_FRAMES", &frames));
-    succeeded(&recording.run)?;
-    let exported = session.path(&format!("{name}.trace"));
-    let mut export = session.ctl(["export", "--format", "apitrace", "-o"]);
-    succeeded(&process::run(export.arg(&exported).arg(&recording.trace.path)))?;
-    Ok((exported, read_back(&frames)))
-}
-
-fn succeeded(finished: &Finished) -> Result<(), String> {
-    if finished.status.success() { Ok(()) } else { Err(finished.to_string()) }
-}
-
-/// In what the frames that `eglretrace` shows are other than those that were read back.
-fn wrong_frames(session: &Session, name: &str) -> Result<(), String> {
-    let (trace, expected) = exported(session, name)?;
-    let (shown, finished) = played(&trace);
-    if shown.len() != expected.len() {
-        let said: Vec<_> = finished.stderr.lines().take(3).collect();
-        let status = finished.status;
-        return Err(format!("{} frames, not {}: {status}, {said:?}", shown.len(), expected.len()));
-    }
-    let differing = expected.iter().zip(&shown).map(|(one, two)| one.differing(two));
-    let wrong: Vec<_> = differing.enumerate().filter(|(_, pixels)| *pixels > 0).collect();
-    if wrong.is_empty() { Ok(()) } else { Err(format!("pixels that differ: {wrong:?}")) }
-}
-
 #[test]
 fn eglretrace_shows_what_each_program_read_back() {
     let session = Session::new();
@@ -128,7 +95,7 @@ fn eglretrace_shows_what_each_program_read_back() {
     let mut right = 0;
     for name in names_in("apps") {
         let listed = NOT_PLAYED.iter().find(|(of, _)| *of == name);
-        match (wrong_frames(&session, &name), listed) {
+        match (shown_as_read_back(&session, &name, 0), listed) {
             (Ok(()), None) => right += 1,
             (Err(_), Some(_)) => {}
             (Err(what), None) => found.push(format!("{name}: {what}")),
@@ -145,9 +112,12 @@ fn eglretrace_shows_what_each_program_read_back() {
 
 /// Differences of the dumps that nobody explained.
 fn unexplained(session: &Session, name: &str) -> Result<Vec<String>, String> {
-    let (trace, _) = exported(session, name)?;
+    let trace = export_app(session, name, 0)?.trace.ok_or("nothing was recorded")?;
     let own = session.path(&format!("{name}-own.trace"));
-    succeeded(&apitrace::record(&offscreen(&app(name), [""; 0]), &own))?;
+    let finished = apitrace::record(&offscreen(&app(name), [""; 0]), &own);
+    if !finished.status.success() {
+        return Err(finished.to_string());
+    }
     let (ours, theirs) = (dumps::calls(&trace), dumps::calls(&own));
     let explained = |found: &String| {
         let known = |(of, begins, _): &(&str, &str, &str)| {

@@ -134,8 +134,7 @@ fn window_shows_frames_of_its_size() {
     require("es2gears_x11");
     let display = Display::start();
     let session = Session::new();
-    let mut gears = std::process::Command::new("es2gears_x11");
-    display.use_in(&mut gears);
+    let gears = display.command(&["es2gears_x11"]);
     let recording = session.record(&["--observe-frames", "1", "--frames", "5", "--quit"], &gears);
     let swaps = swaps(&recording.trace);
     assert_eq!(swaps.len(), 5);

@@ -1,8 +1,6 @@
 //! The scenes of `glmark2-es2`, recorded, exported and played by `eglretrace`: each frame has the
 //! pixels that were on the window.
 
-use std::process::Command;
-
 use gapii_tests::display::Display;
 use gapii_tests::gapii::Session;
 use gapii_tests::{pictures, process, programs};
@@ -12,9 +10,8 @@ const SIDE: usize = 200;
 fn check(scene: &str, frames: usize) {
     let (display, session) = (Display::start(), Session::new());
     let shown = session.path("shown");
-    let mut glmark2 = Command::new("glmark2-es2");
-    glmark2.args(["-s", &format!("{SIDE}x{SIDE}"), "-b", scene]);
-    display.use_in(&mut glmark2);
+    let size = format!("{SIDE}x{SIDE}");
+    let mut glmark2 = display.command(&["glmark2-es2", "-s", &size, "-b", scene]);
     glmark2
         .env("GAPII_PRESENTED", &shown)
         .env("GAPII_PRESENTED_FRAMES", frames.to_string())

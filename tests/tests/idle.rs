@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use gapii_tests::attaching::run_idle;
 use gapii_tests::gapii::Session;
 use gapii_tests::loading::offscreen;
-use gapii_tests::process::{LIMIT, Running};
+use gapii_tests::process::LIMIT;
 use gapii_tests::programs::program;
 
 /// 0.1 s of CPU a minute.
@@ -15,11 +16,8 @@ fn daemon_of_an_idle_program_sleeps() {
     const WATCHED: Duration = Duration::from_secs(10);
     let session = Session::new();
     let daemon = session.daemon(&[]);
-    let mut command = session.ctl(["run", "--idle"]);
-    gapii_tests::gapii::append(&mut command, &offscreen(&program("idle"), [""; 0]));
-    let idle = Running::start(&mut command);
+    let idle = run_idle(&session, &offscreen(&program("idle"), [""; 0]));
     idle.wait_for_words("idle", LIMIT);
-    session.app_in_mode("idle");
     let before = daemon.cpu_time();
     assert!(!idle.ended_within(WATCHED), "the program was to wait for its input");
     let used = daemon.cpu_time() - before;

@@ -123,8 +123,7 @@ fn interrupted_replay_leaves_whole_pictures() {
     require("es2gears_x11");
     let session = Session::new();
     let display = Display::start();
-    let mut gears = Process::new("es2gears_x11");
-    display.use_in(&mut gears);
+    let gears = display.command(&["es2gears_x11"]);
     let recording = session.record(&["--frames", "800", "--quit"], &gears);
     let folder = session.path("half");
     fs::create_dir(&folder).expect("a folder");

@@ -1,7 +1,6 @@
 //! What has already happened: the last frames of a program, kept in memory and saved when somebody asks,
 //! while it runs and after it was killed.
 
-use std::process::Command;
 use std::time::Duration;
 
 use gapii_tests::display::Display;
@@ -10,7 +9,7 @@ use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Finished, LIMIT, Running, run, send_signal};
 use gapii_tests::programs::{app, names_in, program};
 use gapii_tests::replays::verified;
-use gapii_tests::wait;
+use gapii_tests::{glmark2, wait};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -127,12 +126,9 @@ fn keyframes_of_busy_threads_are_played_exactly() {
 
 /// A scene of glmark2 that the session's daemon keeps; `options` are those of `gapii-ctl run`.
 fn kept_scene(session: &Session, display: &Display, scene: &str, options: &[&str]) -> Running {
-    let mut process = Command::new("glmark2-es2");
-    process.args(["-b", &format!("{scene}:duration=100")]).env_remove("EGL_PLATFORM");
-    display.use_in(&mut process);
     let mut command = session.ctl(["run"]);
     command.args(options);
-    append(&mut command, &process);
+    append(&mut command, &glmark2::command(display, scene, 100));
     Running::start(&mut command)
 }
 

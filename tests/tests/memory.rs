@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 use std::process::Command as Process;
 
+use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver;
-use gapii_tests::gapii::{Command, Recording, Session, Trace, append};
+use gapii_tests::gapii::{Command, Recording, Session, Trace};
 use gapii_tests::loading::{behaves_as_natively, offscreen};
-use gapii_tests::process::{LIMIT, Running};
+use gapii_tests::process::{LIMIT, run};
 use gapii_tests::programs::program;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -248,14 +249,11 @@ fn child_of_a_fork_sends_its_own() {
 fn second_capture_of_a_program_has_its_own_blobs() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
-    let mut run = session.ctl(["run", "--idle"]);
-    append(&mut run, &on_fake_driver(&["forever"]));
-    let process = Running::start(&mut run);
-    session.app_in_mode("idle");
+    let process = run_idle(&session, &on_fake_driver(&["forever"]));
     for name in ["first.gapii", "second.gapii", "third.gapii"] {
         let trace = Trace::new(session.path(name));
         let mut start = session.ctl(["start", "--frames", "3", "-o"]);
-        Running::start(start.arg(&trace.path)).finish(LIMIT).ok();
+        run(start.arg(&trace.path)).ok();
         trace.is_whole("frames");
         assert_eq!((memory(&trace, "blobs"), memory(&trace, "references")), (1, 3), "{name}");
         assert_eq!(blob(&trace, &name_of(&bytes_of(MIB, 1))), bytes_of(MIB, 1), "{name}");

@@ -1,7 +1,6 @@
 //! Real programs from Debian, one for each way in which real programs load EGL: their first hundred
 //! frames, their own output and their own exit status.
 
-use std::process::Command as Process;
 use std::time::Duration;
 
 use gapii_tests::display::Display;
@@ -48,7 +47,7 @@ impl Program<'_> {
         let session = Session::new();
         let native = self.told_to_end(&display);
         let trace = Trace::new(session.path("told.gapii"));
-        let process = process(self.words, &display);
+        let process = display.command(self.words);
         let options = ["--frames", &FRAMES.to_string()];
         let run = Running::start(&mut session.run_command(&options, &trace.path, &process));
         run.wait_for_words(&format!("gapii-ctl: {FRAMES} frames"), LIMIT);
@@ -62,7 +61,7 @@ impl Program<'_> {
         let display = Display::start();
         let session = Session::new();
         let native = lines(&self.told_to_end(&display));
-        let process = process(self.words, &display);
+        let process = display.command(self.words);
         let recording = session.record(&["--frames", &FRAMES.to_string(), "--quit"], &process);
         // The last line may be cut off where the program was.
         let said_natively = |line: &String| native.iter().any(|known| known.starts_with(line));
@@ -76,8 +75,8 @@ impl Program<'_> {
     fn check_ending(&self) {
         let display = Display::start();
         let session = Session::new();
-        let native = run(&mut process(self.ending, &display));
-        let process = process(self.ending, &display);
+        let native = run(&mut display.command(self.ending));
+        let process = display.command(self.ending);
         let recording = session.record(&["--frames", &FRAMES.to_string()], &process);
         same_end(&recording.run, &native);
         check_trace(&recording.trace);
@@ -85,7 +84,7 @@ impl Program<'_> {
 
     /// Natively, told to end when it has drawn for a second.
     fn told_to_end(&self, display: &Display) -> Finished {
-        let native = Running::start(&mut process(self.words, display));
+        let native = Running::start(&mut display.command(self.words));
         native.wait_for_words(self.ready, LIMIT);
         assert!(!native.ended_within(Duration::from_secs(1)), "{} was to draw on", self.words[0]);
         native.signal(Signal::TERM);
@@ -97,13 +96,6 @@ impl Program<'_> {
 fn same_end(recorded: &Finished, native: &Finished) {
     assert_eq!(recorded.shell_status(), native.shell_status(), "{recorded}");
     assert_eq!(lines(recorded), lines(native));
-}
-
-fn process(words: &[&str], display: &Display) -> Process {
-    let mut process = Process::new(words[0]);
-    process.args(&words[1..]).env_remove("EGL_PLATFORM");
-    display.use_in(&mut process);
-    process
 }
 
 #[track_caller]

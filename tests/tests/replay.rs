@@ -1,7 +1,6 @@
 //! The programs of `tests/apps/`, recorded and played: every answer is what it was, every frame is
 //! what it was, and what is played twice is the same twice.
 
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,9 +11,12 @@ use gapii_tests::programs::names_in;
 use gapii_tests::random::Random;
 use gapii_tests::replays::{images, record_app, replay, verified};
 
+/// Every frame is compared with what is played.
+const OBSERVED: &[&str] = &["--observe-frames", "1"];
+
 /// Records a program, plays it and compares: answers, and each frame as the shim saw it.
 fn check(session: &Session, name: &str) -> Result<(), String> {
-    let recorded = record_app(session, name)?;
+    let recorded = record_app(session, name, OBSERVED)?;
     let report = verified(session, &recorded.trace, &[])?;
     let frames = recorded.read_back.len() as u64;
     if report["verified"]["frames"] != frames {
@@ -72,7 +74,7 @@ fn programs_of_several_threads_are_played_alike_twenty_times() {
 fn played_twice_the_images_are_the_same() {
     let session = Session::new();
     for name in ["animation", "framebuffers", "shared_contexts"] {
-        let recorded = record_app(&session, name).unwrap();
+        let recorded = record_app(&session, name, OBSERVED).unwrap();
         let play = |folder| images(&session, &recorded.trace.path, folder).unwrap();
         let (one, two) = (play(&format!("{name}-1")), play(&format!("{name}-2")));
         assert_eq!(one.len(), recorded.read_back.len(), "{name}");
@@ -87,7 +89,7 @@ fn played_twice_the_images_are_the_same() {
 #[test]
 fn extension_that_the_driver_lacks_is_named_before_anything_is_played() {
     let session = Session::new();
-    let recorded = record_app(&session, "persistent_maps").expect("it runs");
+    let recorded = record_app(&session, "persistent_maps", OBSERVED).expect("it runs");
     let mut replay = replay(&session, &recorded.trace.path, &[]);
     let without = replay.env("MESA_EXTENSION_OVERRIDE", "-GL_EXT_buffer_storage");
     let finished = run(without).exited_with(1);
@@ -117,7 +119,7 @@ const DIFFERENT: &[(&str, &str)] = &[
 
 /// Records a program, and what its replay does: the same commands with the same memory.
 fn compare_again(session: &Session, name: &str, options: &[&str]) -> Result<(), String> {
-    let recorded = record_app(session, name)?;
+    let recorded = record_app(session, name, OBSERVED)?;
     let again = session.record(&[], &replay(session, &recorded.trace.path, options));
     if !again.run.status.success() {
         return Err(again.run.to_string());
@@ -159,9 +161,8 @@ fn what_replay_reads_back_for_itself_is_not_recorded() {
 #[test]
 fn replay_of_a_program_with_a_window_has_the_same_commands() {
     let (display, session) = (Display::start(), Session::new());
-    let mut program = Command::new("glmark2-es2");
-    program.args(["-s", "200x200", "-b", "build:use-vbo=false:duration=20.0"]);
-    display.use_in(program.env_remove("EGL_PLATFORM"));
+    let words = ["glmark2-es2", "-s", "200x200", "-b", "build:use-vbo=false:duration=20.0"];
+    let program = display.command(&words);
     let recorded = session.record(&["--frames", "4", "--quit"], &program);
     recorded.run.clone().ok();
     let again = session.record(&[], &replay(&session, &recorded.trace.path, &[]));
@@ -188,7 +189,7 @@ fn replay_of_a_program_with_a_window_has_the_same_commands() {
 fn bytes_that_are_changed_end_no_replay_in_a_crash() {
     let session = Session::new();
     let mut random = Random::seeded("replay");
-    let recorded = record_app(&session, "client_arrays").unwrap();
+    let recorded = record_app(&session, "client_arrays", OBSERVED).unwrap();
     let whole = std::fs::read(&recorded.trace.path).unwrap();
     for number in 0..24 {
         let mut changed = whole.clone();

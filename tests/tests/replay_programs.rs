@@ -1,8 +1,6 @@
 //! Real programs, recorded with their frames observed, and played without a display: every frame is
 //! drawn as it was, every answer is what it was.
 
-use std::process::Command;
-
 use gapii_tests::display::Display;
 use gapii_tests::gapii::Session;
 use gapii_tests::programs::{MPV, TESTGLES2};
@@ -11,12 +9,9 @@ use gapii_tests::replays::verified;
 /// Records so many frames of a program, plays them, and compares.
 fn check(words: &[&str], frames: u64) {
     let (display, session) = (Display::start(), Session::new());
-    let mut program = Command::new(words[0]);
-    program.args(&words[1..]).env_remove("EGL_PLATFORM");
-    display.use_in(&mut program);
     let count = frames.to_string();
     let options = ["--frames", &count, "--observe-frames", "1", "--quit"];
-    let recording = session.record(&options, &program);
+    let recording = session.record(&options, &display.command(words));
     recording.run.clone().ok();
     let report = verified(&session, &recording.trace, &[]);
     let report = report.unwrap_or_else(|why| panic!("{}: {why}", words.join(" ")));

@@ -2,10 +2,11 @@
 
 use std::process::Command as Process;
 
-use gapii_tests::gapii::{Recording, Session, Trace, append};
+use gapii_tests::attaching::run_idle;
+use gapii_tests::gapii::{Recording, Session, Trace};
 use gapii_tests::kill::kill_once;
 use gapii_tests::loading::offscreen;
-use gapii_tests::process::{LIMIT, Running};
+use gapii_tests::process::LIMIT;
 use gapii_tests::programs::{app, program};
 use gapii_tests::random::Random;
 use gapii_tests::{fake_driver, process, replays};
@@ -146,10 +147,7 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
     let mut process = Process::new(program("draw_forever"));
     process.arg("2");
     fake_driver::use_in(&mut process, None);
-    let mut command = session.ctl(["run", "--idle"]);
-    append(&mut command, &process);
-    let running = Running::start(&mut command);
-    session.app_in_mode("idle");
+    let running = run_idle(&session, &process);
     for (options, version) in [(["--timing"].as_slice(), 3), (&[], 2), (&["--timing"], 3)] {
         let trace = Trace::new(session.path("attached.gapii"));
         let mut start = session.ctl(["start", "--frames", "5"]);

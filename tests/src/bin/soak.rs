@@ -7,14 +7,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use gapii_tests::attaching::{attach_at_random, kill_who_attaches, start_and_stop};
+use gapii_tests::attaching::{attach_at_random, kill_who_attaches, run_idle, start_and_stop};
 use gapii_tests::damage::Sample;
 use gapii_tests::fake_driver::{self, Page};
-use gapii_tests::gapii::{Session, Trace, append};
+use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::kill::kill_once;
 use gapii_tests::loading::offscreen;
 use gapii_tests::order::{check_current, check_first_call, check_names, check_token};
-use gapii_tests::process::{LIMIT, Running, run};
+use gapii_tests::process::{LIMIT, run};
 use gapii_tests::programs::program;
 use gapii_tests::random::Random;
 
@@ -112,10 +112,7 @@ fn captures(options: &Options) {
     let page = session.path("page");
     fake_driver::use_in(&mut process, Some(&page));
     let _page = Page::new(&page);
-    let mut command = session.ctl(["run", "--idle"]);
-    append(&mut command, &process);
-    let _running = Running::start(&mut command);
-    session.app_in_mode("idle");
+    let _running = run_idle(&session, &process);
     let mut random = Random::seeded("captures");
     let mut before = None;
     for number in 0..options.captures {
@@ -158,11 +155,8 @@ fn idle(options: &Options) {
     let watched = Duration::from_secs(options.idle_seconds);
     let session = Session::new();
     let daemon = session.daemon(&[]);
-    let mut command = session.ctl(["run", "--idle"]);
-    append(&mut command, &offscreen(&program("idle"), [""; 0]));
-    let idle = Running::start(&mut command);
+    let idle = run_idle(&session, &offscreen(&program("idle"), [""; 0]));
     idle.wait_for_words("idle", LIMIT);
-    session.app_in_mode("idle");
     let before = daemon.cpu_time();
     assert!(!idle.ended_within(watched), "the program was to wait for its input");
     let used = daemon.cpu_time() - before;

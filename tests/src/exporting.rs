@@ -1,0 +1,49 @@
+//! The programs of `tests/apps/`, recorded and exported for apitrace's tools.
+
+use std::path::PathBuf;
+
+use crate::gapii::Session;
+use crate::pictures::{Picture, played};
+use crate::process::run;
+use crate::replays::record_app;
+
+/// A program, recorded and exported.
+pub struct Exported {
+    /// For apitrace's tools; none where nothing was recorded.
+    pub trace: Option<PathBuf>,
+    /// What the program read back itself, frame by frame.
+    pub read_back: Vec<Picture>,
+}
+
+/// Records a program from its frame `skip` on and exports that; says what went wrong with it.
+pub fn export_app(session: &Session, name: &str, skip: usize) -> Result<Exported, String> {
+    let recorded = record_app(session, name, &["--skip-frames", &skip.to_string()])?;
+    if recorded.trace.info()["calls"] == 0 {
+        return Ok(Exported { trace: None, read_back: recorded.read_back });
+    }
+    let trace = session.path(&format!("{name}.trace"));
+    let mut export = session.ctl(["export", "--format", "apitrace", "-o"]);
+    let finished = run(export.arg(&trace).arg(&recorded.trace.path));
+    match finished.status.success() {
+        true => Ok(Exported { trace: Some(trace), read_back: recorded.read_back }),
+        false => Err(finished.to_string()),
+    }
+}
+
+/// Whether `eglretrace` shows a program from its frame `skip` on as it read its frames back itself; if
+/// not, in what it does not.
+pub fn shown_as_read_back(session: &Session, name: &str, skip: usize) -> Result<(), String> {
+    let Exported { trace: Some(trace), read_back } = export_app(session, name, skip)? else {
+        return Ok(());
+    };
+    let expected = read_back.get(skip..).unwrap_or_default();
+    let (shown, finished) = played(&trace);
+    if shown.len() != expected.len() {
+        let said: Vec<_> = finished.stderr.lines().take(3).collect();
+        let status = finished.status;
+        return Err(format!("{} frames, not {}: {status}, {said:?}", shown.len(), expected.len()));
+    }
+    let differing = expected.iter().zip(&shown).map(|(one, two)| one.differing(two));
+    let wrong: Vec<_> = differing.enumerate().filter(|(_, pixels)| *pixels > 0).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(format!("pixels that differ: {wrong:?}")) }
+}
