@@ -1,0 +1,27 @@
+//! What was promised, and whether it is reached.
+
+use std::borrow::Cow;
+
+/// A promise, and what was measured.
+pub struct Bar {
+    pub what: Cow<'static, str>,
+    pub measured: f64,
+    pub limit: f64,
+    /// The limit is the least, not the most.
+    pub least: bool,
+}
+
+impl Bar {
+    pub fn reached(&self) -> bool {
+        if self.least { self.measured >= self.limit } else { self.measured <= self.limit }
+    }
+}
+
+pub fn print_bars(bars: &[Bar]) {
+    for bar in bars.iter().filter(|bar| !bar.measured.is_nan()) {
+        let Bar { what, measured, limit, least } = bar;
+        let (sign, verdict) =
+            (if *least { "≥" } else { "≤" }, if bar.reached() { "reached" } else { "MISSED" });
+        println!("{what:48}{measured:8.2}  {sign} {limit:4}  {verdict}");
+    }
+}
