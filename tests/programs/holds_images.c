@@ -2,9 +2,9 @@
  * Holds textures or buffers of many different bytes, and draws frames until it is told to end: for how
  * long an attach holds a program that has much.
  *
- * usage: holds_images FORMAT MIB
+ * usage: holds_images [FORMAT MIB]
  *
- * FORMAT is a name of the table below, or "buffers". Each image is 1024 pixels wide and high, so are as
+ * FORMAT is a name of the table below, or "buffers"; without one, all of them are listed. Each image is 1024 pixels wide and high, so are as
  * many as are needed for MIB times 2^20 bytes as they are uploaded.
  */
 #include "offscreen.h"
@@ -89,7 +89,13 @@ static void hold(const struct format *format, size_t bytes)
 int main(int argc, char **argv)
 {
     const struct format *format = NULL;
-    must(argc == 3, "usage: holds_images FORMAT MIB");
+    if (argc == 1) {
+        puts("buffers");
+        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+            puts(formats[i].name);
+        return 0;
+    }
+    must(argc == 3, "usage: holds_images [FORMAT MIB]");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(argv[1], formats[i].name) == 0)
             format = &formats[i];

@@ -143,7 +143,7 @@ fn ends_well(running: Running) {
 }
 
 /// Frames of the one application, in a second.
-fn frame_rate(session: &Session) -> f64 {
+pub fn frame_rate(session: &Session) -> f64 {
     let frames = || session.apps()[0]["frames"].as_u64().expect("a number");
     let (began, first) = (Instant::now(), frames());
     sleep(Duration::from_secs(1));

@@ -8,6 +8,7 @@
 
 pub mod apitrace;
 pub mod artifacts;
+pub mod attach_cost;
 pub mod attaching;
 pub mod bench;
 pub mod compare;

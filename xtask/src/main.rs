@@ -42,7 +42,8 @@ enum Command {
     CheckApi,
     /// Check formatting, and clippy without warnings
     Lint,
-    /// Measure a call natively, with the shim loaded, captured, timed and under apitrace
+    /// Measure a call natively, with the shim loaded, captured, timed and under apitrace; with --tracked,
+    /// --glmark2, --replay or --attach, other things
     Bench(tests_bin::Arguments),
     /// Run the long forms of the tests: fuzzing, kills, hours of capture
     Soak(tests_bin::Arguments),

@@ -17,6 +17,11 @@ impl Bar {
     }
 }
 
+/// What there is to say of a figure that may be `most`.
+pub fn verdict(measured: f64, most: f64) -> &'static str {
+    if measured <= most { "ok" } else { "OVER" }
+}
+
 pub fn print_bars(bars: &[Bar]) {
     for bar in bars.iter().filter(|bar| !bar.measured.is_nan()) {
         let Bar { what, measured, limit, least } = bar;

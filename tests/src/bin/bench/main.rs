@@ -3,10 +3,11 @@
 //!
 //! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
 //! `--replay`, scenes and replays of their recordings. With `--tracked`, what commands cost that are
-//! followed at all times.
+//! followed at all times. With `--attach`, what it costs a running program to be attached to.
 //!
 //! Nothing else should run on the machine meanwhile.
 
+mod attaches;
 mod bars;
 mod calls;
 mod replays;
@@ -63,6 +64,11 @@ struct Options {
     #[arg(long)]
     tracked: bool,
 
+    /// Measure instead what it costs a running program to be attached to: how long it is held, and how
+    /// long it takes until a frame is recorded
+    #[arg(long)]
+    attach: bool,
+
     /// Seconds that a scene of glmark2-es2 lasts
     #[arg(long, default_value_t = 3)]
     seconds: u64,
@@ -72,9 +78,15 @@ struct Options {
     json: bool,
 }
 
+impl Options {
+    fn runs_apitrace(&self) -> bool {
+        !(self.without_apitrace || self.tracked || self.attach)
+    }
+}
+
 fn main() -> ExitCode {
     let options = Options::parse();
-    if !options.without_apitrace
+    if options.runs_apitrace()
         && let Some(what_to_do) = missing("apitrace")
     {
         eprintln!("bench: {what_to_do}, or leave it out with --without-apitrace");
@@ -84,6 +96,7 @@ fn main() -> ExitCode {
         Options { replay: true, .. } => replays::measure,
         Options { glmark2: true, .. } => scenes::measure,
         Options { tracked: true, .. } => tracked::measure,
+        Options { attach: true, .. } => attaches::measure,
         _ => calls::measure,
     };
     measure(&options);

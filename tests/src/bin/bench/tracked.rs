@@ -3,6 +3,7 @@
 use gapii_tests::bench::{self, On, Way, median};
 use serde_json::{Value, json};
 
+use crate::bars::verdict;
 use crate::{Options, describe};
 
 /// Runs the program of tracked commands natively and with the shim loaded, asleep and not, round after
@@ -27,9 +28,8 @@ pub fn measure(options: &Options) {
             median(rounds.iter().filter_map(|round| Some(round.get(way)?.get(at)?.1)))
         });
         let (of_asleep, of_idle) = (MOST.0, MOST.1[usize::from(at > 0)]);
-        let bar = |added: f64, most: f64| {
-            format!("{added:9.2}  {most:2} {}", if added <= most { "ok  " } else { "OVER" })
-        };
+        let bar =
+            |added: f64, most: f64| format!("{added:9.2}  {most:2} {:4}", verdict(added, most));
         let (asleep_bar, idle_bar) = (bar(asleep - native, of_asleep), bar(idle - native, of_idle));
         println!("{name:26}{native:9.2}{asleep_bar}{idle_bar}");
         figures.push(json!({
