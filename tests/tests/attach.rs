@@ -17,7 +17,7 @@ use gapii_tests::programs::{app, names_in, program};
 use gapii_tests::replays::{replay, verified};
 use gapii_tests::{fake_driver, glmark2};
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Records a program from its frame `skip` on, and compares: answers and frames with those of a replay,
 /// and what the program said with what it says without us.
@@ -152,6 +152,17 @@ fn program_that_is_not_monitored_is_recorded_without_what_was_before() {
     }
     running.signal(Signal::TERM);
     running.finish(LIMIT).ok();
+}
+
+/// What nobody can name any more can't be described, and is not silently missing.
+#[test]
+fn attachment_that_was_deleted_is_named() {
+    let session = Session::new();
+    let process = offscreen(&program("deleted_attachment"), ["6"]);
+    let recording = session.record(&["--skip-frames", "2"], &process);
+    recording.run.ok();
+    let info = recording.trace.info();
+    assert_eq!(info["missing"], json!(["what a framebuffer has of deleted object 1"]), "{info:#}");
 }
 
 /// Attaches to a program one of whose threads is in glFinish, for that many turns of a loop each time.

@@ -172,6 +172,11 @@ impl Commands {
                 0 => continue,
                 kind => (kind, number(OBJECT_NAME) as u32),
             };
+            // It lives on in a framebuffer that was not bound when it was deleted.
+            if !has_name(context, kind, name) {
+                emitter.leave_out_of("what a framebuffer has of deleted object", name);
+                continue;
+            }
             if kind != GL_TEXTURE {
                 let command = emitter.command(self.attach_renderbuffer).arg(GL_FRAMEBUFFER);
                 command.arg(point).arg(GL_RENDERBUFFER).arg(name).done();
@@ -214,6 +219,15 @@ impl Commands {
         // SAFETY: the name has one number.
         unsafe { (self.ask)(GL_FRAMEBUFFER, point, name, &raw mut value) };
         value
+    }
+}
+
+/// Whether what is attached has its name still.
+fn has_name(context: &Context, kind: i32, name: u32) -> bool {
+    let (group, name) = (context.group.lock(), u64::from(name));
+    match kind {
+        GL_TEXTURE => group.textures.find(name).is_some(),
+        _ => group.renderbuffers.find(name).is_some(),
     }
 }
 
