@@ -11,32 +11,37 @@ use crate::replays::record_app;
 pub struct Exported {
     /// For apitrace's tools; none where nothing was recorded.
     pub trace: Option<PathBuf>,
-    /// What the program read back itself, frame by frame.
+    /// What the program read back itself, frame by frame, of the frames that were recorded.
     pub read_back: Vec<Picture>,
 }
 
-/// Records a program from its frame `skip` on and exports that; says what went wrong with it.
-pub fn export_app(session: &Session, name: &str, skip: usize) -> Result<Exported, String> {
-    let recorded = record_app(session, name, &["--skip-frames", &skip.to_string()])?;
-    if recorded.trace.info()["calls"] == 0 {
-        return Ok(Exported { trace: None, read_back: recorded.read_back });
+/// Records a program to its end and exports that; says what went wrong with it. `options` are those of
+/// `gapii-ctl run`.
+pub fn export_app(session: &Session, name: &str, options: &[&str]) -> Result<Exported, String> {
+    let mut recorded = record_app(session, name, options)?;
+    let info = recorded.trace.info();
+    let frames = info["frames"].as_u64().expect("a number") as usize;
+    let before = recorded.read_back.len().saturating_sub(frames);
+    let read_back = recorded.read_back.split_off(before);
+    if info["calls"] == 0 {
+        return Ok(Exported { trace: None, read_back });
     }
     let trace = session.path(&format!("{name}.trace"));
     let mut export = session.ctl(["export", "--format", "apitrace", "-o"]);
     let finished = run(export.arg(&trace).arg(&recorded.trace.path));
     match finished.status.success() {
-        true => Ok(Exported { trace: Some(trace), read_back: recorded.read_back }),
+        true => Ok(Exported { trace: Some(trace), read_back }),
         false => Err(finished.to_string()),
     }
 }
 
-/// Whether `eglretrace` shows a program from its frame `skip` on as it read its frames back itself; if
-/// not, in what it does not.
-pub fn shown_as_read_back(session: &Session, name: &str, skip: usize) -> Result<(), String> {
-    let Exported { trace: Some(trace), read_back } = export_app(session, name, skip)? else {
+/// Whether `eglretrace` shows the recorded frames of a program as it read them back itself; if not, in
+/// what it does not.
+pub fn shown_as_read_back(session: &Session, name: &str, options: &[&str]) -> Result<(), String> {
+    let Exported { trace: Some(trace), read_back: expected } = export_app(session, name, options)?
+    else {
         return Ok(());
     };
-    let expected = read_back.get(skip..).unwrap_or_default();
     let (shown, finished) = played(&trace);
     if shown.len() != expected.len() {
         let said: Vec<_> = finished.stderr.lines().take(3).collect();

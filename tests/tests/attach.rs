@@ -67,7 +67,9 @@ fn eglretrace_shows_programs_from_their_second_frame_on() {
     let names = names.iter().filter(|name| !NOT_PLAYED.iter().any(|(other, _)| other == name));
     let wrong: Vec<String> = names
         .filter_map(|name| {
-            shown_as_read_back(&session, name, 2).err().map(|what| format!("{name}: {what}"))
+            shown_as_read_back(&session, name, &["--skip-frames", "2"])
+                .err()
+                .map(|what| format!("{name}: {what}"))
         })
         .collect();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));

@@ -95,7 +95,7 @@ fn eglretrace_shows_what_each_program_read_back() {
     let mut right = 0;
     for name in names_in("apps") {
         let listed = NOT_PLAYED.iter().find(|(of, _)| *of == name);
-        match (shown_as_read_back(&session, &name, 0), listed) {
+        match (shown_as_read_back(&session, &name, &[]), listed) {
             (Ok(()), None) => right += 1,
             (Err(_), Some(_)) => {}
             (Err(what), None) => found.push(format!("{name}: {what}")),
@@ -112,7 +112,7 @@ fn eglretrace_shows_what_each_program_read_back() {
 
 /// Differences of the dumps that nobody explained.
 fn unexplained(session: &Session, name: &str) -> Result<Vec<String>, String> {
-    let trace = export_app(session, name, 0)?.trace.ok_or("nothing was recorded")?;
+    let trace = export_app(session, name, &[])?.trace.ok_or("nothing was recorded")?;
     let own = session.path(&format!("{name}-own.trace"));
     let finished = apitrace::record(&offscreen(&app(name), [""; 0]), &own);
     if !finished.status.success() {

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use gapii_tests::display::Display;
+use gapii_tests::exporting::shown_as_read_back;
 use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Finished, LIMIT, Running, run, send_signal};
@@ -34,6 +35,16 @@ fn programs_are_played_exactly_from_a_keyframe_on() {
         .filter_map(|name| check(&session, name).err().map(|what| format!("{name}: {what}")))
         .collect();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Other tools hear of the first description only, too.
+#[test]
+fn eglretrace_shows_what_was_kept() {
+    let session = Session::new();
+    for name in ["animation", "kept_formats", "kept_samples", "shared_contexts"] {
+        let keep = ["--keep-frames", "3", "--keyframe-every", "2"];
+        shown_as_read_back(&session, name, &keep).unwrap_or_else(|what| panic!("{name}: {what}"));
+    }
 }
 
 #[test]
