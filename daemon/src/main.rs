@@ -46,7 +46,6 @@ const PAGE_PERIOD: Duration = Duration::from_millis(250);
 const ENDING_LIMIT: Duration = Duration::from_secs(8);
 /// A pause after an accept that failed, for want of descriptors as a rule.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
 /// What is wrong with the command line or a configuration file: trying again does not help.
 const WRONG_CONFIGURATION: u8 = 2;
 
@@ -112,10 +111,10 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     tracing::info!(session = id, "session {id} listens");
 
     tokio::select! {
-        _ = terminate.recv() => tracing::info!("told to end"),
-        _ = interrupt.recv() => tracing::info!("interrupted"),
+        _ = terminate.recv() => tracing::info!("the daemon is told to end"),
+        _ = interrupt.recv() => tracing::info!("the daemon is interrupted"),
         _ = hangup.recv() => tracing::info!("the terminal is gone"),
-        _ = parent_gone => tracing::info!("standard input ended"),
+        _ = parent_gone => tracing::info!("standard input has ended"),
         () = keep_shown => {}
         () = service::keep_watch(&session) => {}
     }
@@ -139,7 +138,7 @@ async fn accept_apps(session: Arc<Session>, listener: UnixListener) {
         match listener.accept().await {
             Ok((socket, _)) => drop(connections.spawn(app::serve(Arc::clone(&session), socket))),
             Err(error) => {
-                tracing::warn!("accepting an application: {error}");
+                tracing::warn!("an application cannot be accepted: {error}");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -162,7 +161,7 @@ async fn accept_clients(
                     connections.spawn(client::serve(Arc::clone(&session), socket, told));
                 }
                 Err(error) => {
-                    tracing::warn!("accepting a client: {error}");
+                    tracing::warn!("a client cannot be accepted: {error}");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             },

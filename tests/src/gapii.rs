@@ -83,7 +83,7 @@ impl Session {
     pub fn adopt(&self, command: &mut Process) {
         command
             .env("XDG_RUNTIME_DIR", self.folder.path())
-            .env("XDG_CONFIG_HOME", self.folder.path())
+            .env("XDG_CONFIG_HOME", self.folder.path().join("config"))
             .env("GAPII_SHIM", artifact("libgapii.so"));
         for name in
             ["GAPII_SOCKET", "GAPII_CTL_SOCKET", "GAPII_WAIT", "GAPII_PROCESS", "GAPII_LAUNCH"]

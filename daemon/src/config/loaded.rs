@@ -86,13 +86,15 @@ impl Loaded {
     }
 }
 
-/// The text of a file; none if it is not there and need not be.
+/// The text of a file; none if it is not there and need not be. A folder that this user may not
+/// enter is somebody else's, such as that of who has become this user and left HOME as it was.
 fn read(path: &Path, must_be: bool) -> Result<Option<String>, LoadError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound && !must_be => Ok(None),
-        Err(error) => Err(LoadError::Unreadable { path: path.to_owned(), error }),
+    let absent = [ErrorKind::NotFound, ErrorKind::PermissionDenied];
+    if !must_be && fs::metadata(path).is_err_and(|error| absent.contains(&error.kind())) {
+        return Ok(None);
     }
+    let unreadable = |error| LoadError::Unreadable { path: path.to_owned(), error };
+    fs::read_to_string(path).map(Some).map_err(unreadable)
 }
 
 fn default_files(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {

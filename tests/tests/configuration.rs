@@ -1,0 +1,55 @@
+//! The daemon's configuration file, as it reaches those who never start a daemon themselves.
+
+use std::fs;
+
+use gapii_tests::gapii::Session;
+use gapii_tests::loading;
+use gapii_tests::process::run;
+use gapii_tests::programs::program;
+use serde_json::Value;
+
+/// Writes the file of the session's user.
+fn configure(session: &Session, text: &str) {
+    let folder = session.path("config/gapii");
+    fs::create_dir_all(&folder).expect("the session's folder is ours");
+    fs::write(folder.join("gapiid.toml"), text).expect("and so is the file");
+}
+
+/// What `doctor` says of the configuration: its state, and what it found.
+fn diagnosis(session: &Session) -> (String, String) {
+    // Its status is of all that it looks at.
+    let answer = run(&mut session.ctl(["doctor", "--json"])).stdout;
+    let report: Value = serde_json::from_str(&answer).expect("doctor --json is JSON");
+    let checks = report["checks"].as_array().expect("there are checks");
+    let check = checks.iter().find(|check| check["check"] == "configuration");
+    let text = |field: &str| check.and_then(|check| check[field].as_str()).unwrap_or_default();
+    (text("state").to_owned(), text("found").to_owned())
+}
+
+#[test]
+fn doctor_says_what_a_daemon_would_run_with() {
+    let session = Session::new();
+    configure(&session, "level = 7\n");
+    let (state, found) = diagnosis(&session);
+    assert!(state == "ok" && found.contains("level = 7 ("), "{state}: {found}");
+    configure(&session, "level = 7\nring-sise = '4M'\n");
+    let (state, found) = diagnosis(&session);
+    assert_eq!((&state[..], &found[..]), ("wrong", "there is no option ring-sise"));
+}
+
+#[test]
+fn run_uses_the_configuration_and_says_what_is_wrong_with_it() {
+    let session = Session::new();
+    let process = loading::offscreen(&program("load_linked"), [""; 0]);
+    configure(&session, "ring-size = '64K'\nmetrics = 9819\n");
+    let recording = session.record(&["--frames", "2"], &process);
+    recording.run.ok();
+    recording.trace.is_whole("frames");
+
+    configure(&session, "max-apps = 0\n");
+    let trace = session.path("none.gapii");
+    let finished = run(&mut session.run_command(&[], &trace, &process)).exited_with(3);
+    for words in ["does not begin", "gapiid.toml:1:12", "0 is not in 1..=4096"] {
+        assert!(finished.stderr.contains(words), "{words:?} is not in {finished}");
+    }
+}
