@@ -33,6 +33,13 @@ impl ProgressLine {
 
 fn text(progress: &Progress, elapsed: Duration) -> String {
     let rate = progress.raw_bytes as f64 / elapsed.as_secs_f64().max(0.001);
+    if progress.describing {
+        return format!(
+            "copying the program's state: {} so far, {}/s",
+            DecimalBytes(progress.blob_bytes),
+            DecimalBytes(rate as u64),
+        );
+    }
     format!(
         "{} frames, {} in {}, {}/s, {} lost",
         HumanCount(progress.frames),
@@ -46,6 +53,20 @@ fn text(progress: &Progress, elapsed: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn line_has_what_was_copied_while_the_program_is_described() {
+        let described = Progress {
+            describing: true,
+            raw_bytes: 60_000_000,
+            blob_bytes: 59_000_000,
+            ..Progress::default()
+        };
+        let line = text(&described, Duration::from_secs(2));
+        assert_eq!(line, "copying the program's state: 59.00 MB so far, 30.00 MB/s");
+        let line = text(&Progress { describing: false, ..described }, Duration::from_secs(2));
+        assert_eq!(line, "0 frames, 60.00 MB in 0 B, 30.00 MB/s, 0 lost");
+    }
 
     #[test]
     fn line_has_frames_bytes_rate_and_losses() {

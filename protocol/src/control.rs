@@ -415,8 +415,12 @@ pub struct Progress {
     pub frames: u64,
     /// Commands that took effect.
     pub calls: u64,
+    /// No frame has ended, and a thread tells what it found: the capture began in the middle.
+    pub describing: bool,
     /// Bytes of stream before compression.
     pub raw_bytes: u64,
+    /// Bytes of blobs among them.
+    pub blob_bytes: u64,
     /// Bytes written to the output.
     pub file_bytes: u64,
     pub lost_calls: u64,

@@ -130,12 +130,16 @@ fn kept_line(kept: &KeptInfo) -> String {
 fn capture_line(capture: &CaptureInfo) -> String {
     let pids: Vec<_> = capture.pids.iter().map(u32::to_string).collect();
     let pids = if pids.is_empty() { "nobody yet".to_owned() } else { pids.join(", ") };
+    let progress = &capture.progress;
+    let done = match progress.describing {
+        true => format!("{} of what there was", DecimalBytes(progress.blob_bytes)),
+        false => counted(progress.frames, "frame"),
+    };
     format!(
-        "capture {}  of {pids} for {:.1?}: {}, {} in {}\n",
+        "capture {}  of {pids} for {:.1?}: {done}, {} in {}\n",
         capture.capture,
         Duration::from_nanos(capture.running_ns),
-        counted(capture.progress.frames, "frame"),
-        DecimalBytes(capture.progress.raw_bytes),
-        DecimalBytes(capture.progress.file_bytes),
+        DecimalBytes(progress.raw_bytes),
+        DecimalBytes(progress.file_bytes),
     )
 }

@@ -5,7 +5,7 @@
 //! are; looks at every record once, at its header word (and at what the few records say that are
 //! not commands).
 
-use gapii_protocol::atom::{self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE};
+use gapii_protocol::atom::{self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, SETUP};
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::{self, CaptureEnd, Meta, MetaError};
@@ -276,6 +276,12 @@ impl Assembler {
     /// Whether the stream begins with what there was.
     pub fn has_snapshot(&self) -> bool {
         self.snapshot
+    }
+
+    /// Whether a thread's last command describes what it found.
+    pub fn is_describing(&self) -> bool {
+        let describes = |last: &LastCommand| last.flags & SETUP != 0;
+        self.threads.iter().any(|thread| thread.last_command.as_ref().is_some_and(describes))
     }
 
     /// For how long a thread was held for that, at most, in microseconds.
@@ -848,6 +854,18 @@ mod tests {
         assert_eq!((last.id, last.stamp, last.end_index), (9, 5, bench.indices[0]));
         bench.append(0, &[record(9, LEAVE, None, &[0; 4])]).unwrap();
         assert!(!bench.assembler.thread(0).last_command.unwrap().is_open());
+    }
+
+    #[test]
+    fn thread_describes_until_its_first_own_command() {
+        let mut bench = Bench::new(1 << 20, 2);
+        bench.append(0, &[thread(1, 1)]).unwrap();
+        assert!(!bench.assembler.is_describing());
+        bench.append(0, &[record(DRAW, SETUP | EFFECT, None, &[1; 16])]).unwrap();
+        bench.append(1, &[thread(2, 2), draw()]).unwrap();
+        assert!(bench.assembler.is_describing());
+        bench.append(0, &[draw()]).unwrap();
+        assert!(!bench.assembler.is_describing());
     }
 
     #[test]

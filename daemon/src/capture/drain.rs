@@ -584,6 +584,9 @@ impl Drain {
         let live = self.members.iter().filter(|member| member.phase != Phase::Over);
         lost.calls += self.unslotted_calls + live.map(Member::unslotted).sum::<u64>();
         let progress = &self.capture.progress;
+        let describing = self.assembler.frames() == 0 && self.assembler.is_describing();
+        // Relaxed: as below.
+        progress.describing.store(describing, Ordering::Relaxed);
         for (counter, value) in [
             (&progress.frames, self.assembler.frames()),
             (&progress.calls, self.assembler.calls()),

@@ -10,6 +10,8 @@ use gapii_protocol::control;
 #[derive(Debug, Default)]
 pub struct Progress {
     pub frames: AtomicU64,
+    /// No frame has ended, and a thread describes what it found.
+    pub describing: AtomicBool,
     pub calls: AtomicU64,
     pub records: AtomicU64,
     pub raw_bytes: AtomicU64,
@@ -33,7 +35,10 @@ impl Progress {
             capture,
             frames: totals.frames,
             calls: totals.calls,
+            // Relaxed: as below.
+            describing: self.describing.load(Ordering::Relaxed),
             raw_bytes: totals.raw_bytes,
+            blob_bytes: totals.blob_bytes,
             file_bytes: totals.file_bytes,
             lost_calls: totals.lost.calls,
             waits: totals.waits,

@@ -1,0 +1,69 @@
+//! What is said of an attach while the program is described, which takes as long as nobody reads the trace.
+
+use std::fs::File;
+use std::process::Command;
+use std::time::Duration;
+
+use gapii_tests::artifacts::artifact;
+use gapii_tests::attaching::run_idle;
+use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::loading::offscreen;
+use gapii_tests::process::{LIMIT, Running, run};
+use gapii_tests::programs::program;
+use gapii_tests::wait;
+use rustix::fs::{FileType, Mode};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// `gapii-ctl start` on a terminal, for one frame into `trace`.
+fn start(session: &Session, trace: &str) -> Running {
+    let ctl = artifact("gapii-ctl");
+    let words =
+        format!("{} start --frames 1 --stall-ms {} -o {trace}", ctl.display(), LIMIT.as_millis());
+    let mut command = Command::new("script");
+    session.adopt(command.args(["-qec", &words, "/dev/null"]).env("TERM", "xterm"));
+    Running::start(&mut command)
+}
+
+/// How far the one capture is, once its program is being described and so much has come.
+fn described(session: &Session, least_bytes: u64) -> Value {
+    wait::until("a program that is described", LIMIT, || {
+        let status = run(&mut session.ctl(["status", "--json"])).ok();
+        let status: Value = serde_json::from_str(&status.stdout).ok()?;
+        let progress = status["captures"].get(0)?["progress"].clone();
+        let bytes = progress["blob_bytes"].as_u64()?;
+        (progress["describing"] == true && bytes >= least_bytes).then_some(progress)
+    })
+}
+
+#[test]
+fn client_says_how_much_of_the_program_was_copied() {
+    const LEAST_BYTES: u64 = 1 << 20;
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let program = offscreen(&program("holds_images"), ["rgba8", "64"]);
+    let running = run_idle(&session, &program);
+    wait::until("frames", LIMIT, || session.apps()[0]["frames"].as_u64().filter(|&n| n > 0));
+    let pipe = session.path("pipe");
+    let mode = Mode::RUSR | Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, mode, 0).expect("a pipe");
+    let unread = File::options().read(true).write(true).open(&pipe).expect("the pipe opens");
+    let client = start(&session, pipe.to_str().expect("a plain name"));
+
+    let progress = described(&session, LEAST_BYTES);
+    assert_eq!(progress["frames"], 0, "{progress}");
+    client.wait_for_words("copying the program's state: ", LIMIT);
+    let status = run(&mut session.ctl(["status"])).ok();
+    assert!(status.stdout.contains(" of what there was, "), "{status}");
+
+    let mut reader = File::open(&pipe).expect("the pipe opens");
+    drop(unread);
+    let trace = Trace::new(session.path("attached.gapii"));
+    let mut file = File::create(&trace.path).expect("a file");
+    std::io::copy(&mut reader, &mut file).expect("the whole trace");
+    let finished = client.finish(Duration::from_secs(20)).ok();
+    assert!(finished.stdout.contains("gapii-ctl: 1 frame, "), "{finished}");
+    trace.is_whole("frames");
+    running.signal(Signal::TERM);
+    running.finish(LIMIT).ok();
+}
