@@ -17,6 +17,7 @@ const NOT_RECORDED: &[(&str, &str)] = &[
     ("bad_nulls", "apitrace reads through null"),
     ("base_vertex", "apitrace adds the base to arrays that begin below it"),
     ("compressed_textures", "apitrace asks for state that ES has not, and leaves the error"),
+    ("kept_alone", "apitrace asks for state that ES has not, and leaves the error"),
     ("kept_compressed", "apitrace asks for state that ES has not, and leaves the error"),
     ("primitive_restart", "apitrace takes the restart index for a vertex"),
     ("program_binary", "apitrace says that there are no binary formats"),
