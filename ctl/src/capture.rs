@@ -10,6 +10,7 @@ use gapii_protocol::control::{
 };
 
 use crate::connection::Connection;
+use crate::crash_report;
 use crate::failure::Failure;
 use crate::output_file::{OutputFile, Place};
 use crate::progress::ProgressLine;
@@ -153,6 +154,7 @@ impl Capture {
             Outcome::Ended(summary) => {
                 text::say(&summary_line::text(summary, &self.place));
                 summary_line::missing(summary).for_each(|line| text::say(&line));
+                crash_report::write_if_it_died(summary, &self.place);
                 summary_line::failure(summary, &self.place)
             }
             Outcome::DaemonGone => Some(Failure::unreachable(format!(

@@ -10,6 +10,7 @@ use gapii_protocol::control::{
 };
 
 use crate::connection::Connection;
+use crate::crash_report;
 use crate::failure::Failure;
 use crate::output_file::{OutputFile, Place};
 use crate::summary_line;
@@ -83,6 +84,7 @@ pub fn save(
         .save(request, output.as_fd(), say_held)
         .inspect_err(|_| output.place.discard())?;
     text::say(&describe(&saved, &output.place));
+    crash_report::write_if_it_died(&saved.summary, &output.place);
     // A program that is gone without a word is what this is for.
     match saved.summary.error {
         Some(_) => summary_line::failure(&saved.summary, &output.place).map_or(Ok(()), Err),

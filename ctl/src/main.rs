@@ -8,6 +8,7 @@ mod capture;
 mod cli;
 mod commands;
 mod connection;
+mod crash_report;
 mod failure;
 mod file_at;
 mod finished_file;

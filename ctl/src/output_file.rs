@@ -66,6 +66,11 @@ impl Place {
         self.path.is_none()
     }
 
+    /// `None` for standard output.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     /// Takes the file back, if it is new and nothing was recorded.
     pub fn discard(&self) {
         if let Some(path) = self.path.as_ref().filter(|_| self.created) {

@@ -3,7 +3,7 @@
 use std::process::Command as Process;
 
 use gapii_tests::fake_driver::{self, Page};
-use gapii_tests::gapii::{Command, Recording, Session};
+use gapii_tests::gapii::{Command, Recording, Session, Trace};
 use gapii_tests::loading::{behaves_as_natively, names, offscreen, same_behaviour};
 use gapii_tests::order::{counts_up, uniforms};
 use gapii_tests::process::run;
@@ -147,4 +147,21 @@ fn crash_in_the_driver_leaves_the_call_in_the_trace() {
     assert_eq!(end["signal"], 11, "{end}");
     let in_flight = end["in_flight"].as_array().unwrap();
     assert!(in_flight.iter().any(|command| command["name"] == "glDrawArrays"), "{end}");
+    check_crash_report(&recording.trace);
+}
+
+/// The report beside the trace names the signal, and of the thread that died the last commands.
+fn check_crash_report(trace: &Trace) {
+    let path = trace.path.with_extension("gapii.crash.txt");
+    let report = std::fs::read_to_string(&path).expect("a report beside the trace");
+    assert!(report.contains("was ended by signal 11 (SIGSEGV), after "), "{report}");
+    assert!(report.contains("\ncore dump  "), "{report}");
+    let threads: Vec<&str> = report.split("\nthread ").skip(1).collect();
+    assert_eq!(threads.len(), 3, "the first one and two that draw: {report}");
+    let died = threads.iter().find(|thread| thread.contains("(in flight)"));
+    let died = died.unwrap_or_else(|| panic!("nobody died: {report}"));
+    assert!(died.contains(": in glDrawArrays, which had not returned\n"), "{report}");
+    let last: Vec<&str> = died.lines().skip(1).collect();
+    assert_eq!(last.len(), 20, "{report}");
+    assert!(last[19].contains("glDrawArrays(mode = GL_TRIANGLES"), "{report}");
 }

@@ -1,0 +1,209 @@
+//! What a program was doing when it died, as text beside its trace: for each thread the commands that had
+//! not returned, and the last ones before.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use gapii_protocol::control::{Summary, reason};
+use gapii_protocol::trace::footer::ThreadLedger;
+use gapii_protocol::trace::meta::EndReason;
+use gapii_protocol::trace::{Command, Info};
+
+use crate::call_text;
+use crate::failure::Failure;
+use crate::output_file::Place;
+use crate::text::{self, counted};
+use crate::trace_file::{self, Reader, unreadable};
+
+/// Commands of a thread that are listed.
+const LISTED: usize = 20;
+/// Frames from the end that are looked at first; then four times as many, until there are enough.
+const FIRST_FRAMES: u64 = 4;
+/// Commands after which no more frames are looked at: who dies wants to know why soon.
+const COMMANDS_MAX: u64 = 4_000_000;
+
+/// The last commands of a thread, as lines, the oldest first.
+#[derive(Debug, Default)]
+struct Last {
+    lines: VecDeque<String>,
+}
+
+/// Writes the report if the program died, and says where it is. What goes wrong with it is said, too, and
+/// is no failure of the capture.
+pub fn write_if_it_died(summary: &Summary, place: &Place) {
+    let Some(trace) = place.path().filter(|_| has_died(summary)) else { return };
+    match write(trace) {
+        Ok(Some(report)) => {
+            text::say(&format_args!("what its threads were doing is in {}", report.display()));
+        }
+        Ok(None) => {}
+        Err(failure) => text::say(&failure),
+    }
+}
+
+/// A program that was told to end did not die.
+fn has_died(summary: &Summary) -> bool {
+    let asked = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
+    match summary.reason.as_str() {
+        reason::CRASH => summary.signal.is_none_or(|signal| !asked.contains(&signal)),
+        // Or it has left the capture and runs on.
+        reason::LOST => true,
+        _ => false,
+    }
+}
+
+/// Writes `FILE.crash.txt` and returns its name; `None`: a process of the trace is alive.
+fn write(trace: &Path) -> Result<Option<PathBuf>, Failure> {
+    let mut reader = trace_file::open(trace)?;
+    let info = Info::of(&mut reader).map_err(|error| unreadable(trace, &error))?;
+    let is_alive = |pid: u32| Path::new(&format!("/proc/{pid}")).exists();
+    let is_lost = info.end_of_stream.reason == Some(EndReason::Lost);
+    if is_lost && info.processes.iter().any(|process| is_alive(process.pid)) {
+        return Ok(None);
+    }
+    let threads = reader.footer().map(|footer| footer.threads.clone()).unwrap_or_default();
+    let last = last_commands(&mut reader, &threads).map_err(|error| unreadable(trace, &error))?;
+    let mut name = trace.as_os_str().to_owned();
+    name.push(".crash.txt");
+    let path = PathBuf::from(name);
+    let written = std::fs::File::create(&path)
+        .and_then(|mut file| file.write_all(describe(trace, &info, &threads, &last).as_bytes()));
+    written.map_err(|error| {
+        Failure::unreachable(format!("can't write the crash report {}: {error}", path.display()))
+    })?;
+    Ok(Some(path))
+}
+
+/// By thread id. Looks at as few frames as needed, from the end.
+fn last_commands(reader: &mut Reader, threads: &[ThreadLedger]) -> io::Result<BTreeMap<u32, Last>> {
+    let ends = reader.index().map(|index| index.frame_ends.iter().map(|end| end.frame));
+    let end = ends.and_then(Iterator::max).map_or(0, |last| last + 1);
+    let mut frames = FIRST_FRAMES;
+    loop {
+        let first = end.saturating_sub(frames);
+        let mut last: BTreeMap<u32, Last> = BTreeMap::new();
+        let mut seen = 0;
+        let mut commands = reader.commands_in_frames(first..=u64::MAX)?;
+        while let Some(command) = commands.next_command()? {
+            seen += 1;
+            last.entry(command.tid).or_default().push(&command)?;
+        }
+        let is_enough = |thread: &ThreadLedger| {
+            last.get(&thread.tid).is_some_and(|last| last.lines.len() == LISTED)
+        };
+        if first == 0 || seen >= COMMANDS_MAX || threads.iter().all(is_enough) {
+            return Ok(last);
+        }
+        frames = frames.saturating_mul(4);
+    }
+}
+
+impl Last {
+    fn push(&mut self, command: &Command<'_>) -> io::Result<()> {
+        let mut line = Vec::new();
+        call_text::write_line(command, &mut line)?;
+        if self.lines.len() == LISTED {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(String::from_utf8_lossy(&line).into_owned());
+        Ok(())
+    }
+}
+
+fn describe(
+    trace: &Path,
+    info: &Info,
+    threads: &[ThreadLedger],
+    last: &BTreeMap<u32, Last>,
+) -> String {
+    let mut text = String::new();
+    let pids: Vec<u32> = info.processes.iter().map(|process| process.pid).collect();
+    let who: Vec<String> = info
+        .processes
+        .iter()
+        .map(|process| format!("{} (process {})", process.name, process.pid))
+        .collect();
+    let (frames, calls) = (counted(info.frames, "frame"), counted(info.calls, "command"));
+    let by = info.end_of_stream.signal.map_or_else(
+        || "ended without a word".to_owned(),
+        |signal| format!("was ended by signal {signal}{}", name_of(signal)),
+    );
+    // Infallible: a String.
+    let _ = writeln!(text, "{} {by}, after {frames} and {calls}", who.join(", "));
+    let _ = writeln!(text, "trace      {}", trace.display());
+    let _ = writeln!(text, "core dump  {}", core_dump_hint(&pids));
+    for thread in threads {
+        let in_flight = &info.end_of_stream.in_flight;
+        let inside = in_flight.iter().find(|command| command.thread == thread.tid);
+        let state = inside.map_or_else(
+            || "in no command".to_owned(),
+            |command| format!("in {}, which had not returned", command.name),
+        );
+        let _ = writeln!(text, "\nthread {} {:?}: {state}", thread.tid, thread.name);
+        match last.get(&thread.tid) {
+            Some(last) => last.lines.iter().for_each(|line| text.push_str(line)),
+            None => text.push_str("  no command of it is near the end\n"),
+        }
+    }
+    text
+}
+
+/// ` (SIGSEGV)`; nothing for one without a name.
+fn name_of(signal: i32) -> String {
+    const NAMES: [(i32, &str); 9] = [
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGQUIT, "SIGQUIT"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGSYS, "SIGSYS"),
+        (libc::SIGTRAP, "SIGTRAP"),
+    ];
+    let name = NAMES.iter().find(|(number, _)| *number == signal);
+    name.map(|(_, name)| format!(" ({name})")).unwrap_or_default()
+}
+
+/// Where the system puts the memory of a program that dies, as it is set up here and now.
+fn core_dump_hint(pids: &[u32]) -> String {
+    let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
+    let pattern = pattern.trim();
+    if pattern.contains("systemd-coredump") {
+        let pid = pids.first().map(|pid| format!(" {pid}")).unwrap_or_default();
+        return format!("coredumpctl debug{pid}");
+    }
+    if let Some(handler) = pattern.strip_prefix('|') {
+        return format!("given to {}", handler.split(' ').next().unwrap_or(handler));
+    }
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Core);
+    match limit.current {
+        Some(0) => "none is written: `ulimit -c unlimited` before the program starts".to_owned(),
+        _ => format!("{pattern:?}, by /proc/sys/kernel/core_pattern"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_was_not_told_to_end_has_died() {
+        let died = |reason: &str, signal| {
+            has_died(&Summary { reason: reason.to_owned(), signal, ..Summary::default() })
+        };
+        assert!(died(reason::CRASH, Some(libc::SIGSEGV)));
+        assert!(died(reason::CRASH, Some(libc::SIGKILL)));
+        assert!(died(reason::LOST, None));
+        assert!(!died(reason::CRASH, Some(libc::SIGTERM)));
+        assert!(!died(reason::EXIT, None) && !died(reason::FRAMES, None));
+    }
+
+    #[test]
+    fn signals_have_their_names() {
+        assert_eq!(name_of(11), " (SIGSEGV)");
+        assert_eq!(name_of(64), "");
+    }
+}
