@@ -51,8 +51,12 @@ pub fn missing(summary: &Summary) -> impl Iterator<Item = String> {
 }
 
 fn held(summary: &Summary) -> String {
+    let stored = match summary.stored_bytes {
+        0 => String::new(),
+        bytes => format!(", {} not sent again", DecimalBytes(bytes)),
+    };
     match summary.snapshot {
-        true => format!("held {:.1?}; ", Duration::from_micros(summary.held_us)),
+        true => format!("held {:.1?}{stored}; ", Duration::from_micros(summary.held_us)),
         false => String::new(),
     }
 }
@@ -114,6 +118,9 @@ mod tests {
         let attached = Summary { snapshot: true, held_us: 12_345, missing, ..summary() };
         let line = text(&attached, &"x.gapii");
         assert!(line.contains("; held 12.3ms; 0 waits;"), "{line}");
+        let again = Summary { stored_bytes: 2_500_000, ..attached.clone() };
+        let line = text(&again, &"x.gapii");
+        assert!(line.contains("; held 12.3ms, 2.50 MB not sent again; 0 waits;"), "{line}");
         let lines: Vec<String> = super::missing(&attached).collect();
         assert_eq!(lines, ["not in the snapshot: the samples of texture 7"]);
     }

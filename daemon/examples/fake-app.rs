@@ -13,6 +13,9 @@
 //! enter         a command that does not return
 //! drop N        N commands are not recorded; a record says so
 //! drop-silently N  N commands are not recorded
+//! send B        a blob of many bytes B, for the daemon's store
+//! name B        the same, if the store has it
+//! name-much B   that a thousand times
 //! foreign       a record that only a daemon may write
 //! end REASON    the hooks are back, for this reason
 //! exec          become another program
@@ -32,6 +35,7 @@ use anyhow::{Context, bail, ensure};
 use gapii_protocol::app::{self, AppHello, HelloReply, REPLY_LEN};
 use gapii_protocol::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, gap_cause};
 use gapii_protocol::trace::Description;
+use gapii_protocol::trace::blobs::BlobName;
 use gapii_ringbuf::{
     CounterMap, Header, Mode, ModeMap, Producer, Room, Segment, SegmentLayout, SlotState,
 };
@@ -40,6 +44,8 @@ use rustix::process::{Signal, getpid, kill_process};
 
 /// How long a full ring is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Size of a blob, in bytes.
+const BLOB_BYTES: usize = 60_000;
 
 struct App {
     _socket: UnixStream,
@@ -110,6 +116,9 @@ impl App {
             ["enter"] => self.record(self.draw, EFFECT, &[0; 20])?,
             ["drop", count] => self.drop_calls(count.parse()?, true)?,
             ["drop-silently", count] => self.drop_calls(count.parse()?, false)?,
+            ["send", blob] => self.send_for_store(blob.as_bytes()[0])?,
+            ["name", blob] => self.name_stored(blob.as_bytes()[0], 1)?,
+            ["name-much", blob] => self.name_stored(blob.as_bytes()[0], 1000)?,
             ["foreign"] => self.record(atom::BLOCK, 0, &[0; 24])?,
             ["end", reason] => return self.end(reason.parse()?),
             ["exec"] => return Err(Command::new("cat").exec().into()),
@@ -181,6 +190,22 @@ impl App {
         }
         self.producer.forget_stamp();
         Ok(())
+    }
+
+    /// Sends the blob that consists of this byte for the daemon's store.
+    fn send_for_store(&mut self, byte: u8) -> anyhow::Result<()> {
+        // Relaxed, both: what is published comes later.
+        self.segment.header().stored_bytes.fetch_add(BLOB_BYTES as u64, Ordering::Relaxed);
+        let total = atom::for_store(BLOB_BYTES as u64, self.mode.store().number);
+        let words = [total, 0].map(u64::to_le_bytes).concat();
+        self.record(atom::BLOB, atom::SETUP, &[&words[..], &[byte; BLOB_BYTES]].concat())
+    }
+
+    /// Says that it is there, that many times.
+    fn name_stored(&mut self, byte: u8, times: u64) -> anyhow::Result<()> {
+        let name = BlobName::of(&[byte; BLOB_BYTES]);
+        let words = [BLOB_BYTES as u64, 0, BLOB_BYTES as u64].map(u64::to_le_bytes).concat();
+        (0..times).try_for_each(|_| self.record(atom::STORED, 0, &[&words[..], &name.0].concat()))
     }
 
     fn swap(&mut self) -> anyhow::Result<()> {

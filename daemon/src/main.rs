@@ -17,6 +17,7 @@ mod rights;
 mod service;
 mod session;
 mod status_page;
+mod store;
 
 use std::fmt::Display;
 use std::fs::File;

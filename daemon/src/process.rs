@@ -18,6 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::clock;
+use crate::store::Store;
 
 /// The consumers of all rings of a process, by slot.
 pub type Rings = Vec<Consumer<SegmentRing>>;
@@ -40,6 +41,8 @@ pub struct Process {
     segment_inode: u64,
     pidfd: OwnedFd,
     mode: Mutex<ModeWriter>,
+    /// What its snapshots have sent, unless nothing is to be kept of that.
+    store: Option<Arc<Store>>,
     rings: Mutex<Option<Rings>>,
     /// The capture that has the rings, or 0.
     capture: AtomicU64,
@@ -53,12 +56,14 @@ pub struct Descriptors {
 }
 
 impl Process {
-    /// Sets up what a process shares with the daemon.
+    /// Sets up what a process shares with the daemon, which keeps so many bytes of what its snapshots
+    /// send.
     pub fn new(
         index: u32,
         pid: Pid,
         hello: &AppHello,
         layout: SegmentLayout,
+        store_bytes: u64,
     ) -> io::Result<(Self, Descriptors)> {
         let pidfd = pidfd_open(pid, PidfdFlags::NONBLOCK)?;
         let (segment, segment_fd) = Segment::create(layout)?;
@@ -81,6 +86,7 @@ impl Process {
             segment_inode: rustix::fs::fstat(&segment_fd)?.st_ino,
             pidfd,
             mode: Mutex::new(mode),
+            store: (store_bytes > 0).then(|| Arc::new(Store::new(store_bytes))),
             rings: Mutex::new(Some(rings)),
             capture: AtomicU64::new(0),
         };
@@ -120,12 +126,25 @@ impl Process {
         lock(&self.mode).set(settings)
     }
 
-    /// Tells the application to record, into a trace that has no blob yet; returns the generation
-    /// of the order.
+    /// Tells the application to record, into a trace that has no blob yet, once its rings are empty;
+    /// returns the generation of the order.
     pub fn begin_capture(&self, settings: ModeSettings) -> u64 {
         let mut mode = lock(&self.mode);
         mode.raise_blob_epoch();
+        if let Some(store) = &self.store {
+            let claims = self.claims();
+            // Relaxed, both: what was read from the rings came after it was counted. Claims, which only
+            // the application would have to thank for what is not there.
+            let stored = claims.stored_bytes.load(Ordering::Relaxed);
+            let unstored = claims.unstored_bytes.load(Ordering::Relaxed);
+            mode.set_store(store.begin_capture(stored, unstored));
+        }
         mode.set(settings)
+    }
+
+    /// What holds its blobs from one capture to the next.
+    pub fn store(&self) -> Option<Arc<Store>> {
+        self.store.clone()
     }
 
     /// Asks the application for a keyframe out of turn.

@@ -49,6 +49,7 @@ pub struct Session {
     layout: SegmentLayout,
     max_apps: usize,
     level: i32,
+    store_bytes: u64,
     counter: Arc<CounterMap>,
     counter_fd: OwnedFd,
     table: Mutex<Table>,
@@ -117,6 +118,7 @@ impl Session {
             layout,
             max_apps: config.max_apps as usize,
             level: config.level,
+            store_bytes: config.keep_contents,
             counter: Arc::new(counter),
             counter_fd,
             table: Mutex::new(Table::default()),
@@ -148,7 +150,8 @@ impl Session {
         if table.processes.len() >= self.max_apps {
             return Err(RegisterError::TooMany(table.processes.len()));
         }
-        let (process, fds) = Process::new(table.next_process, pid, hello, self.layout)?;
+        let (process, fds) =
+            Process::new(table.next_process, pid, hello, self.layout, self.store_bytes)?;
         let process = Arc::new(process);
         table.next_process += 1;
         let pending = process.launch.and_then(|launch| table.launched(launch));
@@ -713,6 +716,8 @@ fn sum(a: &Totals, b: &Totals) -> Totals {
         records: a.records + b.records,
         raw_bytes: a.raw_bytes + b.raw_bytes,
         blob_bytes: a.blob_bytes + b.blob_bytes,
+        stored_bytes: a.stored_bytes + b.stored_bytes,
+        ring_bytes: a.ring_bytes + b.ring_bytes,
         file_bytes: a.file_bytes + b.file_bytes,
         lost: control::Lost {
             calls: a.lost.calls + b.lost.calls,

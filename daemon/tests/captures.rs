@@ -13,7 +13,7 @@ use gapii_protocol::control::{
 use gapii_protocol::trace::Footer;
 use gapii_protocol::trace::meta::EndReason;
 use rustix::process::Signal;
-use support::{Client, Daemon, capture_of, sound};
+use support::{App, Client, Daemon, capture_of, sound};
 
 /// The footer of a sound trace in which every record of every thread is.
 fn complete_footer(file: &std::fs::File) -> Footer {
@@ -383,6 +383,73 @@ fn ring_that_breaks_a_rule_is_refused_and_the_others_go_on() {
     let footer = sound(&file).footer().cloned().unwrap();
     assert_eq!((footer.refused.len(), footer.lost.records), (1, 6));
     assert_eq!(footer.refused[0].why, "reserved-id");
+}
+
+/// A capture in which an application carries out orders; its footer.
+fn captured(daemon: &Daemon, app: &mut App, orders: &[&str]) -> Footer {
+    let file = tempfile::tempfile().unwrap();
+    let mut client = daemon.client();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread"]);
+    app.obey(orders);
+    app.obey(&["retire", "thread", "end 4", "retire"]);
+    client.ended();
+    sound(&file).footer().cloned().expect("a finished trace has a footer")
+}
+
+/// Blobs of a trace, and bytes that it lacks because a store does.
+fn blobs_and_lack(footer: &Footer) -> (u64, u64) {
+    let lacking = footer.gaps.iter().filter(|gap| gap.cause == gap_cause::STORE);
+    (footer.totals.memory.blobs, lacking.map(|gap| gap.bytes).sum())
+}
+
+#[test]
+fn what_was_sent_for_the_store_is_in_later_captures() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let first = captured(&daemon, &mut app, &["send a", "send b"]);
+    assert_eq!(blobs_and_lack(&first), (2, 0));
+    for _ in 0..2 {
+        let footer = captured(&daemon, &mut app, &["name b", "calls 5", "name a"]);
+        assert_eq!((blobs_and_lack(&footer), footer.missing.len()), ((2, 0), 0));
+    }
+    let footer = captured(&daemon, &mut app, &["name a", "name c"]);
+    assert_eq!((blobs_and_lack(&footer), footer.lost.bytes), ((1, 60_000), 60_000));
+    assert!(footer.missing[0].contains("the daemon has lost them"), "{:?}", footer.missing);
+    // It says nothing to another application.
+    let mut other = daemon.app();
+    drop(app);
+    support::until("the first one to be gone", || {
+        let Event::Apps(apps) = daemon.client().ask(&Request::Apps) else { return None };
+        (apps.len() == 1).then_some(())
+    });
+    assert_eq!(blobs_and_lack(&captured(&daemon, &mut other, &["name a"])), (0, 60_000));
+}
+
+#[test]
+fn store_that_could_not_be_written_is_emptied_before_the_next_capture() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let sent = ["send a", "send b", "send c", "send d", "send e", "send f", "send g", "send h"];
+    daemon.limit_files(200 << 10);
+    assert_eq!(blobs_and_lack(&captured(&daemon, &mut app, &sent)), (8, 0));
+    let again = captured(&daemon, &mut app, &["name a", "send b"]);
+    assert_eq!(blobs_and_lack(&again), (1, 60_000));
+    let footer = captured(&daemon, &mut app, &["name b"]);
+    assert_eq!(blobs_and_lack(&footer), (1, 0));
+}
+
+#[test]
+fn ring_that_names_more_than_there_can_be_is_refused() {
+    let some = (4 << 20) / 60_000 + 1;
+    for (size, order, most) in [("1M", "name-much a", some), ("0", "name a", 1)] {
+        let daemon = Daemon::start(&["--keep-contents", size]);
+        let mut app = daemon.app();
+        let footer = captured(&daemon, &mut app, &["send a", order]);
+        let [refused] = &footer.refused[..] else { panic!("{order}: {:?}", footer.refused) };
+        assert!(refused.why.contains("the daemon's store"), "{refused:?}");
+        assert!((1..=most).contains(&footer.totals.memory.blobs), "{order}: {:?}", footer.totals);
+    }
 }
 
 #[test]

@@ -135,6 +135,7 @@ fn metrics_say_what_the_daemon_says() {
             ("gapiid_records_total", totals.records as f64),
             ("gapiid_raw_bytes_total", totals.raw_bytes as f64),
             ("gapiid_blob_bytes_total", totals.blob_bytes as f64),
+            ("gapiid_stored_bytes_total", totals.stored_bytes as f64),
             ("gapiid_file_bytes_total", file.metadata().unwrap().len() as f64),
             ("gapiid_lost_calls_total", 0.0),
             ("gapiid_lost_bytes_total", 0.0),

@@ -28,7 +28,8 @@ pub const CONTEXT: u16 = 0xFF02;
 pub const GAP: u16 = 0xFF04;
 /// Shim: the process has put its hooks back. `reason u32, pad u32, frames u64`.
 pub const CAPTURE_END: u16 = 0xFF05;
-/// Shim: a piece of a blob. `total u64, offset u64, bytes`.
+/// Shim: a piece of a blob. `total u64, offset u64, bytes`. In a ring, and with [`SETUP`], it is for the
+/// daemon's store as well, the end of whose number is in the upper 16 bits of `total`.
 pub const BLOB: u16 = 0xFF06;
 /// Shim: what the driver said of a context, behind the [`CONTEXT`] that names it. `context u64,
 /// major u16, minor u16, numbers u16, extensions_len u16, numbers [i32], extensions`.
@@ -45,6 +46,11 @@ pub const KEYFRAME: u16 = 0xFF0A;
 /// Shim, in captures with keyframes: whom the thread's next [`SETUP`] commands describe, or whom it has
 /// just made. `id u64, kind u32, made u32`.
 pub const SUBJECT: u16 = 0xFF0B;
+/// Shim, in a ring only: a piece of a blob that the daemon's store holds, which becomes a [`BLOB`] in the
+/// stream. `total u64, offset u64, len u64, name [u8; 16]`.
+pub const STORED: u16 = 0xFF0C;
+/// Bytes that a [`STORED`] stands for, at most.
+pub const STORED_PIECE_MAX: u64 = 64 << 10;
 
 /// Daemon: first record of a block. `number u64, first_seq u64, start_ns u64`.
 pub const BLOCK: u16 = 0xFF10;
@@ -68,6 +74,17 @@ pub const OBSERVED_INLINE: u8 = 1;
 pub const OBSERVED_BLOB: u8 = 3;
 /// Bytes of a blob's name: the first of the BLAKE3 hash of its bytes.
 pub const BLOB_NAME_LEN: usize = 16;
+
+/// The first word of a [`BLOB`] that is for the store of this number: the blob's size (below 2^48), and of the
+/// number the lower 16 bits.
+pub const fn for_store(total: u64, store: u64) -> u64 {
+    total & ((1 << 48) - 1) | store << 48
+}
+
+/// Size, and lower bits of the store's number, of a word that [`for_store`] made.
+pub const fn of_store(word: u64) -> (u64, u64) {
+    (word & ((1 << 48) - 1), word >> 48)
+}
 
 /// The word before an observation: size in bytes (below 2^48) and kind.
 pub const fn observation_word(kind: u8, size: u64) -> u64 {
@@ -111,6 +128,8 @@ pub mod gap_cause {
     pub const REFUSED: u32 = 4;
     /// The output did not take them.
     pub const OUTPUT: u32 = 5;
+    /// They stand for what the daemon's store does not have.
+    pub const STORE: u32 = 6;
 }
 
 /// Why a process stopped recording, in [`CAPTURE_END`].

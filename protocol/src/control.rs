@@ -373,6 +373,10 @@ pub struct Totals {
     pub raw_bytes: u64,
     /// Bytes of blobs among them.
     pub blob_bytes: u64,
+    /// Of these, bytes that the daemon had of earlier snapshots.
+    pub stored_bytes: u64,
+    /// Bytes that came through the programs' rings.
+    pub ring_bytes: u64,
     pub file_bytes: u64,
     pub lost: Lost,
     pub waits: u64,
@@ -452,6 +456,8 @@ pub struct Summary {
     pub blobs: u64,
     pub blob_bytes: u64,
     pub saved_bytes: u64,
+    /// Bytes of blobs that the daemon had of earlier snapshots.
+    pub stored_bytes: u64,
     pub file_bytes: u64,
     pub lost: Lost,
     pub waits: u64,

@@ -135,6 +135,10 @@ pub struct SegmentHeader {
     pub unslotted_calls: AtomicU64,
     /// Contexts that the process has.
     pub contexts: AtomicU64,
+    /// Bytes of blobs that were sent for the daemon's store, ever: counted before the first is sent.
+    pub stored_bytes: AtomicU64,
+    /// Bytes of blobs that would have been, had there been room.
+    pub unstored_bytes: AtomicU64,
 }
 
 /// Who has a slot.
@@ -348,6 +352,8 @@ const _: () = {
     assert!(offset_of!(SegmentHeader, reentrant_calls) == 80);
     assert!(offset_of!(SegmentHeader, unslotted_calls) == 88);
     assert!(offset_of!(SegmentHeader, contexts) == 96);
+    assert!(offset_of!(SegmentHeader, stored_bytes) == 104);
+    assert!(offset_of!(SegmentHeader, unstored_bytes) == 112);
     assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
 };
 

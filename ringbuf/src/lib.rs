@@ -31,7 +31,7 @@ pub use layout::{SegmentHeader, SegmentLayout, Slot, SlotCounts, SlotState};
 pub use merge::{Emitted, LaneId, Merged, Merger};
 #[cfg(not(loom))]
 pub use pages::{CounterMap, ModeMap, ModeWriter};
-pub use pages::{CounterPage, Mode, ModePage, ModeSettings, Overflow};
+pub use pages::{CounterPage, Mode, ModePage, ModeSettings, Overflow, StoreTerms};
 pub use producer::{Producer, Reservation, Room};
 pub use record::Header;
 pub use refusal::{Refusal, RefusalCounts};

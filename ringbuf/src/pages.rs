@@ -11,6 +11,7 @@
 //!             52  times_driver u32   48  observe_pixels u32  44  observe_frames u32
 //!             56  keyframe_every u32 60  keyframes_asked u32
 //!             64  drain_sleeping u32                      72  go u32  futex of the shim
+//!             80  store u64           88  store_end u64
 //! ```
 //!
 //! The counter page is writable by every application of a session: the daemon maps it, rings with
@@ -130,6 +131,15 @@ pub struct ModeSettings {
     pub keyframe_every: u32,
 }
 
+/// What a process may believe of the daemon's store of its blobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StoreTerms {
+    /// What was sent under another number is not there any more. Only rises.
+    pub number: u64,
+    /// Up to where [`stored_bytes`](crate::SegmentHeader::stored_bytes) may rise.
+    pub end: u64,
+}
+
 impl Default for ModeSettings {
     fn default() -> Self {
         Self {
@@ -164,6 +174,9 @@ pub struct ModePage {
     drain_sleeping: AtomicU32,
     line_1: u32,
     go: AtomicU32,
+    line_2: u32,
+    store: AtomicU64,
+    store_end: AtomicU64,
 }
 
 impl ModePage {
@@ -215,6 +228,15 @@ impl ModePage {
         // Relaxed: one variable's coherence; whoever records has seen settings that were published
         // after the number was raised.
         self.blob_epoch.load(Ordering::Relaxed)
+    }
+
+    /// What the daemon has room for of what snapshots send. One who reads it between two captures may
+    /// get the number of the one with the end of the other.
+    pub fn store(&self) -> StoreTerms {
+        // Relaxed, both: as for the blob epoch. What is sent under an old number is not stored; what counts
+        // to a wrong end shows when the daemon compares.
+        let number = self.store.load(Ordering::Relaxed);
+        StoreTerms { number, end: self.store_end.load(Ordering::Relaxed) }
     }
 
     /// How often a keyframe was asked for out of turn. A wish: it is looked at now and then.
@@ -270,6 +292,13 @@ impl ModePage {
     }
 
     #[cfg(not(loom))]
+    fn set_store(&self, terms: StoreTerms) {
+        // Relaxed: settings published later order it.
+        self.store.store(terms.number, Ordering::Relaxed);
+        self.store_end.store(terms.end, Ordering::Relaxed);
+    }
+
+    #[cfg(not(loom))]
     fn ask_keyframe(&self) {
         // Relaxed: a number on its own.
         self.keyframes_asked.fetch_add(1, Ordering::Relaxed);
@@ -290,7 +319,7 @@ mod maps {
 
     use memmap2::{MmapOptions, MmapRaw};
 
-    use super::{CounterPage, ModePage, ModeSettings, PAGE_BYTES};
+    use super::{CounterPage, ModePage, ModeSettings, PAGE_BYTES, StoreTerms};
     use crate::memfd;
     use crate::segment::MapError;
 
@@ -373,6 +402,12 @@ mod maps {
             ModePage::raise_blob_epoch(self);
         }
 
+        /// Says what there is room for of what snapshots send; before the settings that begin a
+        /// capture.
+        pub fn set_store(&mut self, terms: StoreTerms) {
+            ModePage::set_store(self, terms);
+        }
+
         /// Asks for a keyframe out of turn.
         pub fn ask_keyframe(&mut self) {
             ModePage::ask_keyframe(self);
@@ -427,6 +462,9 @@ impl ModePage {
             drain_sleeping: AtomicU32::new(0),
             line_1: 0,
             go: AtomicU32::new(0),
+            line_2: 0,
+            store: AtomicU64::new(0),
+            store_end: AtomicU64::new(0),
         }
     }
 
@@ -455,6 +493,8 @@ const _: () = {
     assert!(offset_of!(ModePage, keyframes_asked) == 60);
     assert!(offset_of!(ModePage, drain_sleeping) == 64);
     assert!(offset_of!(ModePage, go) == 72);
+    assert!(offset_of!(ModePage, store) == 80);
+    assert!(offset_of!(ModePage, store_end) == 88);
     assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);
     assert!(size_of::<ModePage>() as u64 <= PAGE_BYTES);
 };

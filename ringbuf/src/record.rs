@@ -66,6 +66,12 @@ impl Header {
         Self(self.0 | (flags as u64) << 48)
     }
 
+    /// The same record without these flags.
+    #[inline(always)]
+    pub const fn without_flags(self, flags: u16) -> Self {
+        Self(self.0 & !((flags as u64) << 48))
+    }
+
     /// Function id or meta id.
     #[inline(always)]
     pub const fn id(self) -> u16 {
@@ -126,6 +132,7 @@ mod tests {
         assert_eq!((stamped.id(), stamped.flags(), stamped.len_untrusted()), (0x1234, 5, 36));
         assert_eq!((plain.span_untrusted(), stamped.span_untrusted()), (32, 40));
         assert_eq!((plain.payload_offset(), stamped.payload_offset()), (8, 16));
+        assert_eq!(stamped.without_flags(4).flags(), STAMPED);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use gapii_ringbuf::{
-    CounterMap, MapError, Mode, ModeMap, ModeSettings, ModeWriter, Overflow, Segment, SegmentLayout,
+    CounterMap, MapError, Mode, ModeMap, ModeSettings, ModeWriter, Overflow, Segment,
+    SegmentLayout, StoreTerms,
 };
 use memmap2::MmapOptions;
 
@@ -38,6 +39,16 @@ fn mode_page_cannot_be_mapped_for_writing_by_whoever_gets_it() {
     let error = MmapOptions::new().len(4096).map_raw(fd.as_raw_fd()).expect_err("it is sealed");
     assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
     assert!(ModeMap::map(fd.as_fd()).is_ok());
+}
+
+#[test]
+fn store_reaches_the_reader() {
+    let (mut writer, fd) = ModeWriter::create().expect("memfd works");
+    let reader = ModeMap::map(fd.as_fd()).expect("our own page");
+    assert_eq!(reader.store(), StoreTerms::default());
+    let terms = StoreTerms { number: 7, end: 1 << 40 };
+    writer.set_store(terms);
+    assert_eq!(reader.store(), terms);
 }
 
 #[test]

@@ -5,12 +5,17 @@
 //! are; looks at every record once, at its header word (and at what the few records say that are
 //! not commands).
 
-use gapii_protocol::atom::{self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, SETUP};
+use std::sync::Arc;
+
+use gapii_protocol::atom::{
+    self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, SETUP, STORED, STORED_PIECE_MAX,
+};
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::{self, CaptureEnd, Meta, MetaError};
 
 use crate::capture::plain::PlainPayloads;
+use crate::store::Store;
 
 /// A ring, by the order in which the assembler was told of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +35,7 @@ pub struct Run<'a> {
 }
 
 /// A finished block, and what has to be known of it without reading it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Block {
     pub raw: Vec<u8>,
     /// Commands that took effect before the block, and in it.
@@ -40,8 +45,10 @@ pub struct Block {
     pub records: Vec<(u32, u64)>,
     /// Ends of frames: process and number, as in the trace's index.
     pub frame_ends: Vec<(u32, u64)>,
-    /// The records that hold memory, in order: their thread, and where in `raw` they begin.
-    pub memory: Vec<(u32, u32)>,
+    /// The records that hold memory, in order.
+    pub memory: Vec<Memory>,
+    /// Bytes that some of them only name, and that are still to come; see [`fill`](crate::capture::fill).
+    pub unfilled_bytes: usize,
     pub threads: Vec<ThreadLabel>,
     /// What its records say was lost.
     pub gaps: Vec<GapEntry>,
@@ -52,6 +59,16 @@ pub struct Block {
     pub missing: Vec<String>,
     /// Ring space below the index may be reused once the block is safe.
     pub releases: Vec<(RingKey, u64)>,
+}
+
+/// A record of a block that holds memory.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    pub thread: u32,
+    /// Where in the block it begins.
+    pub at: u32,
+    /// What it names is in this store, or it is a piece of what the store of that number is to hold.
+    pub store: Option<(Arc<Store>, u64)>,
 }
 
 /// A thread that has records in a block.
@@ -85,6 +102,10 @@ pub enum Refusal {
     OtherThread { owner: u32, tid: u32 },
     #[error("record {0:#06x} has a time, which only leave records of a timed capture have")]
     Timed(u16),
+    #[error("a piece of {len} bytes at {offset} of {total}, as it were, is in the daemon's store")]
+    Stored { total: u64, offset: u64, len: u64 },
+    #[error("more of the daemon's store is asked for than is there")]
+    StoredTooOften,
     #[error("more than {THREADS_MAX} threads in one capture")]
     Threads,
 }
@@ -101,6 +122,10 @@ pub struct Member {
     pub frames: u64,
     /// What its CAPTURE_END record says.
     pub ended: Option<CaptureEnd>,
+    /// What holds its blobs from one capture to the next.
+    store: Option<Arc<Store>>,
+    /// Bytes of it that its records have named since the capture or its keyframe began.
+    named_bytes: u64,
     stated_in: u64,
 }
 
@@ -135,6 +160,9 @@ pub struct LastCommand {
 const THREADS_MAX: usize = 1 << 16;
 /// Gaps that are listed one by one; later ones are added to the thread's last.
 const GAPS_MAX: usize = 1 << 14;
+/// Bytes that a process may name of its store before its next keyframe, in times of what that may hold: who
+/// names more means to keep the daemon busy.
+const NAMED_TIMES: u64 = 4;
 /// Sentences about what snapshots leave out, at most.
 const MISSING_MAX: usize = 1 << 10;
 
@@ -159,6 +187,8 @@ pub struct Assembler {
     plain: PlainPayloads,
     /// Leave records may say how long the driver took.
     is_timed: bool,
+    /// Keyframes describe all there is anew.
+    has_keyframes: bool,
     rings: Vec<Ring>,
     members: Vec<Member>,
     threads: Vec<Thread>,
@@ -174,6 +204,7 @@ pub struct Assembler {
     records: u64,
     raw_bytes: u64,
     blob_bytes: u64,
+    stored_bytes: u64,
     snapshot: bool,
     held_us: u64,
     missing: Vec<String>,
@@ -182,12 +213,13 @@ pub struct Assembler {
 impl Assembler {
     /// Blocks are full at `block_bytes`: a record more, and what is stated, can come on top. Only in a
     /// timed capture do records have times.
-    pub fn new(block_bytes: usize, is_timed: bool) -> Self {
+    pub fn new(block_bytes: usize, is_timed: bool, has_keyframes: bool) -> Self {
         Self {
             block_bytes,
             blobs_in_block: 0,
             plain: PlainPayloads::of(Description::built_in()),
             is_timed,
+            has_keyframes,
             rings: Vec::new(),
             members: Vec::new(),
             threads: Vec::new(),
@@ -202,6 +234,7 @@ impl Assembler {
             records: 0,
             raw_bytes: 0,
             blob_bytes: 0,
+            stored_bytes: 0,
             snapshot: false,
             held_us: 0,
             missing: Vec::new(),
@@ -212,6 +245,11 @@ impl Assembler {
     pub fn add_member(&mut self, pid: u32, start_ns: u64, name: &[u8]) -> MemberKey {
         self.members.push(Member { pid, start_ns, name: name.to_owned(), ..Member::default() });
         MemberKey(self.members.len() as u32 - 1)
+    }
+
+    /// What holds the process' blobs from one capture to the next.
+    pub fn set_store(&mut self, member: MemberKey, store: Arc<Store>) {
+        self.members[member.0 as usize].store = Some(store);
     }
 
     /// Tells of a ring of a process, whose next record starts at `index` or behind padding there.
@@ -319,6 +357,11 @@ impl Assembler {
         self.blob_bytes
     }
 
+    /// Those that came from stores.
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored_bytes
+    }
+
     /// When the open block was opened; none is open without one.
     pub fn opened_ns(&self) -> Option<u64> {
         self.open.then_some(self.opened_ns)
@@ -345,8 +388,10 @@ impl Assembler {
             self.open_block(now_ns);
             self.block.is_keyframe |= is_keyframe;
             let thread = self.enter_thread(run.ring, &run.records[at..])?;
+            let first_memory = self.block.memory.len();
             let walk = self.walk(thread, &run, at);
             self.block.raw.extend_from_slice(&run.records[at..walk.end]);
+            self.block.strip_stores(first_memory);
             at = walk.end;
             // Padding inside the run is not counted, so that a part is never released too early.
             let whole = at == run.records.len();
@@ -392,7 +437,11 @@ impl Assembler {
         for (thread, records) in &mut block.records {
             *records = std::mem::take(&mut self.threads[*thread as usize].records_in_block);
         }
-        self.raw_bytes += block.raw.len() as u64;
+        self.raw_bytes += (block.raw.len() + block.unfilled_bytes) as u64;
+        if block.unfilled_bytes > 0 {
+            // Many of these may wait, and they are short until they are filled.
+            block.raw.shrink_to_fit();
+        }
         self.open = false;
         full(block);
     }
@@ -473,12 +522,14 @@ impl Assembler {
                     break;
                 }
             }
-            if matches!(header.id(), BLOB | FRAME) || self.plain.are_exceeded(header) {
-                self.block.memory.push((index, (raw_len + at - start) as u32));
+            if matches!(header.id(), BLOB | STORED | FRAME) || self.plain.are_exceeded(header) {
+                let store = self.store_of(run.ring, header, &records[at..end]);
+                let at = (raw_len + at - start) as u32;
+                self.block.memory.push(Memory { thread: index, at, store });
             }
             count += 1;
             at = end;
-            if header.id() == BLOB && self.blobs_in_block >= self.block_bytes / 4 {
+            if matches!(header.id(), BLOB | STORED) && self.blobs_in_block >= self.block_bytes / 4 {
                 break;
             }
         }
@@ -494,6 +545,16 @@ impl Assembler {
             thread.last_command = Some(LastCommand { id, flags, stamp, end_index });
         }
         Walk { end: at, refused }
+    }
+
+    /// The store that a record has to do with.
+    fn store_of(&self, ring: RingKey, header: Header, record: &[u8]) -> Option<(Arc<Store>, u64)> {
+        if !is_for_store(header) && header.id() != STORED {
+            return None;
+        }
+        let (_, number) = atom::of_store(word_at(record, header.payload_offset()));
+        let member = &self.members[self.rings[ring.0 as usize].member.0 as usize];
+        member.store.clone().map(|store| (store, number))
     }
 
     fn may_be_timed(&self, header: Header) -> bool {
@@ -546,13 +607,35 @@ impl Assembler {
                 let room = MISSING_MAX.saturating_sub(self.block.missing.len());
                 self.block.missing.extend(snapshot.sentences().take(room));
             }
-            Meta::Limits(_)
-            | Meta::ObservedFrame(_)
-            | Meta::Keyframe(_)
-            | Meta::Subject(_)
-            | Meta::Unknown(_) => {}
+            Meta::Stored(stored) => self.take_stored(ring, &stored)?,
+            Meta::Keyframe(_) => {
+                let member = self.rings[ring.0 as usize].member;
+                if self.has_keyframes {
+                    self.members[member.0 as usize].named_bytes = 0;
+                }
+            }
+            Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Subject(_) | Meta::Unknown(_) => {}
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }
+        Ok(())
+    }
+
+    fn take_stored(&mut self, ring: RingKey, stored: &meta::Stored) -> Result<(), Refusal> {
+        let meta::Stored { total, offset, len, .. } = *stored;
+        let member = &mut self.members[self.rings[ring.0 as usize].member.0 as usize];
+        let end = offset.checked_add(len).filter(|end| *end <= total);
+        let is_piece = (1..=STORED_PIECE_MAX).contains(&len) && end.is_some();
+        let Some(store) = member.store.as_ref().filter(|_| is_piece) else {
+            return Err(Refusal::Stored { total, offset, len });
+        };
+        member.named_bytes += len;
+        if member.named_bytes > store.limit.saturating_mul(NAMED_TIMES) {
+            return Err(Refusal::StoredTooOften);
+        }
+        self.blob_bytes += len;
+        self.stored_bytes += len;
+        self.blobs_in_block += len as usize;
+        self.block.unfilled_bytes += len as usize;
         Ok(())
     }
 
@@ -579,6 +662,23 @@ impl Assembler {
             self.block.releases.push((ring, index));
         } else if let Some(entry) = self.block.releases.iter_mut().find(|(key, _)| *key == ring) {
             entry.1 = index;
+        }
+    }
+}
+
+impl Block {
+    /// Takes what is said to a store out of the records from that one on: streams know of none.
+    fn strip_stores(&mut self, first_memory: usize) {
+        for memory in &self.memory[first_memory..] {
+            let at = memory.at as usize;
+            let header = header_at(&self.raw, at);
+            if is_for_store(header) {
+                let total_at = at + header.payload_offset();
+                let (total, _) = atom::of_store(word_at(&self.raw, total_at));
+                let plain = header.without_flags(SETUP);
+                self.raw[at..at + 8].copy_from_slice(&plain.0.to_le_bytes());
+                self.raw[total_at..total_at + 8].copy_from_slice(&total.to_le_bytes());
+            }
         }
     }
 }
@@ -630,6 +730,11 @@ fn decode(header: Header, record: &[u8]) -> Result<Meta<'_>, Refusal> {
     Ok(Meta::decode(header.id(), payload)?)
 }
 
+/// Whether it is a piece of what a store is to hold.
+fn is_for_store(header: Header) -> bool {
+    header.id() == BLOB && header.flags() & SETUP != 0
+}
+
 fn header_at(records: &[u8], at: usize) -> Header {
     Header(word_at(records, at))
 }
@@ -656,7 +761,7 @@ mod tests {
 
     impl Bench {
         fn new(block_bytes: usize, rings: usize) -> Self {
-            Self::of(Assembler::new(block_bytes, false), rings)
+            Self::of(Assembler::new(block_bytes, false, false), rings)
         }
 
         fn of(mut assembler: Assembler, rings: usize) -> Self {
@@ -725,7 +830,7 @@ mod tests {
             (true, DRAW, EFFECT | LEAVES, false),
             (true, atom::CONTEXT, LEAVE, false),
         ] {
-            let mut bench = Bench::of(Assembler::new(1 << 20, is_timed), 1);
+            let mut bench = Bench::of(Assembler::new(1 << 20, is_timed, false), 1);
             let enter = record(DRAW, EFFECT | LEAVES, None, &[1; 16]);
             let taken = bench.append(0, &[thread(1, 1), enter, timed(id, flags)]);
             let expected = if is_taken { Ok(()) } else { Err(Refusal::Timed(id)) };
@@ -810,7 +915,7 @@ mod tests {
         let found = block
             .memory
             .iter()
-            .map(|&(thread, at)| (thread, header_at(&block.raw, at as usize).id()));
+            .map(|memory| (memory.thread, header_at(&block.raw, memory.at as usize).id()));
         assert_eq!(found.collect::<Vec<_>>(), [(0, BLOB), (1, DRAW), (1, BLOB)]);
     }
 
@@ -885,6 +990,32 @@ mod tests {
             record(atom::CONTEXT, 0, None, &[0; 8]),
             "record 0xff02 has 8 bytes of payload and needs 16",
         );
+    }
+
+    #[test]
+    fn pieces_that_no_store_can_have_are_refused() {
+        let check = |store: Option<u64>, pieces: &[[u64; 3]], expected: Result<(), Refusal>| {
+            let mut bench = Bench::new(1 << 20, 1);
+            if let Some(limit) = store {
+                bench.assembler.set_store(MemberKey(0), Arc::new(Store::new(limit)));
+            }
+            let stored = |piece: &[u64; 3]| {
+                let words: Vec<u8> = piece.iter().flat_map(|word| word.to_le_bytes()).collect();
+                record(STORED, 0, None, &[words, vec![0; 16]].concat())
+            };
+            let records = [vec![thread(1, 1)], pieces.iter().map(stored).collect()].concat();
+            assert_eq!(bench.append(0, &records), expected, "{store:?} {pieces:?}");
+        };
+        let refused = |total, offset, len| Err(Refusal::Stored { total, offset, len });
+        let most = STORED_PIECE_MAX;
+        check(Some(most), &[[most, 0, most], [most, most - 1, 1]], Ok(()));
+        check(None, &[[10, 0, 10]], refused(10, 0, 10));
+        check(Some(most), &[[10, 0, 11]], refused(10, 0, 11));
+        check(Some(most), &[[10, 0, 0]], refused(10, 0, 0));
+        check(Some(most), &[[10, u64::MAX, 2]], refused(10, u64::MAX, 2));
+        check(Some(most), &[[1 << 40, 0, most + 1]], refused(1 << 40, 0, most + 1));
+        check(Some(most), &[[most, 0, most]; 4], Ok(()));
+        check(Some(most), &[[most, 0, most]; 5], Err(Refusal::StoredTooOften));
     }
 
     #[test]

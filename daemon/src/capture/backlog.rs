@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use gapii_protocol::trace::BlockEncoder;
 
 use crate::capture::assemble::Block;
+use crate::capture::fill::fill;
 use crate::capture::writer::Finish;
 
 /// Blocks that hold more of a ring than this, in eighths, are no longer waited for: the space is
@@ -40,7 +41,9 @@ pub enum Work {
 /// A block that is not written yet.
 #[derive(Debug)]
 pub struct Waiting {
-    pub block: Block,
+    given: Block,
+    /// The same with what stores have of it, where it is not whole.
+    filled: OnceLock<Block>,
     /// Its zstd frame, once somebody has made it ahead.
     frame: OnceLock<Vec<u8>>,
     /// Somebody is making it.
@@ -87,9 +90,22 @@ pub fn backlog(ring_bytes: u64) -> (Feed, Backlog, Ahead) {
 }
 
 impl Waiting {
-    fn new(block: Block) -> Self {
-        let (frame, is_taken) = (OnceLock::new(), AtomicBool::new(false));
-        Self { block, frame, is_taken, since: Instant::now() }
+    fn new(given: Block) -> Self {
+        let (filled, frame) = (OnceLock::new(), OnceLock::new());
+        Self { given, filled, frame, is_taken: AtomicBool::new(false), since: Instant::now() }
+    }
+
+    /// The block, whole. To be asked for in the blocks' order, once all before it are dealt with.
+    pub fn block(&self) -> &Block {
+        match self.is_whole() {
+            true => &self.given,
+            false => self.filled.get_or_init(|| fill(&self.given)),
+        }
+    }
+
+    /// Whether nothing of it has to come from a store.
+    fn is_whole(&self) -> bool {
+        self.given.unfilled_bytes == 0
     }
 
     /// The block's zstd frame, if it was made ahead.
@@ -133,6 +149,7 @@ impl Backlog {
                 None => None,
                 Some(_) if queue.is_closed || queue.is_pressed() => Some(Duration::ZERO),
                 Some(Work::Mark(_) | Work::Finish(_)) => Some(Duration::ZERO),
+                Some(Work::Block(waiting)) if !waiting.is_whole() => Some(Duration::ZERO),
                 Some(Work::Block(waiting)) if waiting.frame().is_some() => Some(Duration::ZERO),
                 Some(Work::Block(waiting)) => {
                     Some(PATIENCE.saturating_sub(waiting.since.elapsed()))
@@ -156,7 +173,7 @@ impl Ahead {
     pub fn run(&self, encoder: &mut BlockEncoder) {
         while let Some(waiting) = self.next() {
             // A block that can't be encoded is refused to the writer again, who says so.
-            if let Ok(frame) = encoder.encode(&waiting.block.raw) {
+            if let Ok(frame) = encoder.encode(&waiting.given.raw) {
                 let _ = waiting.frame.set(frame);
                 self.0.changed.notify_all();
             }
@@ -184,7 +201,7 @@ impl Work {
     /// Bytes of ring that it holds.
     fn bytes(&self) -> u64 {
         match self {
-            Self::Block(waiting) => waiting.block.raw.len() as u64,
+            Self::Block(waiting) => waiting.given.raw.len() as u64,
             Self::Mark(_) | Self::Finish(_) => 0,
         }
     }
@@ -216,7 +233,9 @@ impl Queue {
             Work::Mark(_) | Work::Finish(_) => None,
         });
         // Relaxed: the queue's lock orders it.
-        blocks.find(|waiting| !waiting.is_taken.load(Ordering::Relaxed)).cloned()
+        blocks
+            .find(|waiting| waiting.is_whole() && !waiting.is_taken.load(Ordering::Relaxed))
+            .cloned()
     }
 }
 
@@ -246,7 +265,7 @@ mod tests {
 
     fn byte_of(work: Option<Work>) -> Option<(u8, bool)> {
         match work? {
-            Work::Block(waiting) => Some((waiting.block.raw[0], waiting.frame().is_some())),
+            Work::Block(waiting) => Some((waiting.block().raw[0], waiting.frame().is_some())),
             Work::Mark(_) | Work::Finish(_) => None,
         }
     }

@@ -84,6 +84,8 @@ pub struct Drain {
     /// Who wants all that was published by now to be out, and how many rounds that takes yet.
     flushes: Vec<(u32, Sender<()>)>,
     unslotted_calls: u64,
+    /// Bytes that came through rings.
+    ring_bytes: u64,
     reported_ns: u64,
 }
 
@@ -123,7 +125,8 @@ impl Drain {
     ) -> Self {
         // A block must be out long before the ring that it came from is full.
         let block_bytes = BLOCK_TARGET_BYTES.min(capture.plan.ring_bytes as usize / 4);
-        let assembler = Assembler::new(block_bytes, capture.plan.timing);
+        let has_keyframes = capture.plan.keep.is_some();
+        let assembler = Assembler::new(block_bytes, capture.plan.timing, has_keyframes);
         Self {
             capture,
             counter,
@@ -143,6 +146,7 @@ impl Drain {
             blocks_under_way: 0,
             flushes: Vec::new(),
             unslotted_calls: 0,
+            ring_bytes: 0,
             reported_ns: 0,
         }
     }
@@ -198,6 +202,9 @@ impl Drain {
     fn join(&mut self, joining: Joining, now_ns: u64) {
         let Joining { process, rings, counts, unslotted_calls, generation } = joining;
         let key = self.assembler.add_member(process.pid, now_ns, process.name.as_bytes());
+        if let Some(store) = process.store() {
+            self.assembler.set_store(key, store);
+        }
         let new = rings.into_iter().zip(counts).zip(0..);
         let new = new.map(|((consumer, begun), slot)| Lane::new(consumer, slot, begun));
         let lanes = self.add_lanes(key, new.collect());
@@ -299,6 +306,7 @@ impl Drain {
         self.take_orders(now_ns);
         self.read_heads(1);
         let copied = self.copy_out();
+        self.ring_bytes += copied;
         self.merge(now_ns);
         copied
     }
@@ -593,6 +601,8 @@ impl Drain {
             (&progress.records, self.assembler.records()),
             (&progress.raw_bytes, self.assembler.raw_bytes()),
             (&progress.blob_bytes, self.assembler.blob_bytes()),
+            (&progress.stored_bytes, self.assembler.stored_bytes()),
+            (&progress.ring_bytes, self.ring_bytes),
             (&progress.lost_calls, lost.calls),
             (&progress.lost_bytes, lost.bytes),
             (&progress.waits, waits),
@@ -629,7 +639,9 @@ impl Drain {
         // A writer that is gone says so below.
         self.threads.feed.finish(finish);
         match self.threads.writing.join() {
-            Ok(written) => written.summary(),
+            Ok(written) => {
+                Summary { stored_bytes: self.assembler.stored_bytes(), ..written.summary() }
+            }
             Err(_) => Summary {
                 reason: reason.name().to_owned(),
                 error: Some("the writer of the capture failed".to_owned()),

@@ -7,7 +7,7 @@ use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::Meta;
 use gapii_protocol::trace::record;
 
-use crate::capture::assemble::{Block, ThreadLabel};
+use crate::capture::assemble::{Block, Memory, ThreadLabel};
 
 /// A block without its records.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Looks at the block of that number in its capture. The memory in it is found by its bytes: an
+    /// Looks at the block of that number in its capture, and gives stores what is for them. The memory in it is found by its bytes: an
     /// application may claim what it likes of it.
     pub fn of(block: &Block, number: u32, collector: &mut Collector) -> Self {
         let mut facts = Self {
@@ -51,7 +51,7 @@ impl Facts {
             ..Self::default()
         };
         let description = Description::built_in();
-        for &(thread, at) in &block.memory {
+        for &Memory { thread, at, ref store } in &block.memory {
             let Ok(record) = record::locate(&block.raw, at as usize) else { continue };
             let payload = &block.raw[record.payload_start..record.payload_end];
             let id = record.header.id();
@@ -63,7 +63,11 @@ impl Facts {
             }
             match Meta::decode(id, payload) {
                 Ok(Meta::Blob(piece)) => {
-                    facts.blobs.extend(collector.piece(thread, (number, at), &piece));
+                    let whole = collector.piece(thread, (number, at), &piece);
+                    if let Some((store, number)) = store {
+                        store.put(thread, *number, &piece, whole.as_ref());
+                    }
+                    facts.blobs.extend(whole);
                 }
                 Ok(Meta::ObservedFrame(frame)) => facts.memory.frame(&frame),
                 _ => {}

@@ -45,9 +45,10 @@ impl Keeper {
         while let Some(work) = backlog.next() {
             match work {
                 Work::Block(waiting) => {
-                    self.keep(&waiting.block, waiting.frame());
+                    let block = waiting.block();
+                    self.keep(block, waiting.frame());
                     // A drain that is gone needs no ring space.
-                    let _ = done.send(Done { releases: waiting.block.releases.clone() });
+                    let _ = done.send(Done { releases: block.releases.clone() });
                     self.counter.ring_doorbell();
                 }
                 Work::Mark(reached) => drop(reached),

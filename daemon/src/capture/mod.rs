@@ -8,6 +8,7 @@ pub mod backlog;
 pub mod drain;
 pub mod end;
 pub mod facts;
+pub mod fill;
 pub mod keeper;
 pub mod kept;
 pub mod lane;

@@ -6,10 +6,11 @@
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
+use gapii_protocol::atom::gap_cause;
 use gapii_protocol::control::{self, InFlight, Summary};
 use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;
-use gapii_protocol::trace::footer::Totals;
+use gapii_protocol::trace::footer::{GapEntry, Totals};
 use gapii_protocol::trace::frame::UNTIMED_VERSION;
 use gapii_protocol::trace::header::KeptFrom;
 use gapii_protocol::trace::meta;
@@ -19,6 +20,7 @@ use gapii_ringbuf::CounterMap;
 use crate::capture::assemble::{Block, RingKey};
 use crate::capture::backlog::{Backlog, Work};
 use crate::capture::facts::Facts;
+use crate::capture::fill::{NOT_THERE, add_lost};
 use crate::capture::ledger::Ledger;
 use crate::capture::output::{Output, OutputError};
 use crate::capture::progress::Progress;
@@ -74,6 +76,7 @@ impl Written {
             blobs: totals.memory.blobs,
             blob_bytes: totals.memory.blob_bytes,
             saved_bytes: totals.memory.saved_bytes(),
+            stored_bytes: 0,
             file_bytes: self.file_bytes,
             lost: control::Lost { calls: lost.calls, bytes: lost.bytes },
             waits: self.waits,
@@ -112,6 +115,8 @@ pub struct Writer {
     /// The blobs in the file, in order. One that was sent twice is there twice.
     blobs: Vec<BlobEntry>,
     lists_blobs: bool,
+    /// What blocks lack that stores should have had.
+    unfilled: Vec<GapEntry>,
     error: Option<OutputError>,
 }
 
@@ -130,6 +135,7 @@ impl Writer {
             collector: Collector::default(),
             blobs: Vec::new(),
             lists_blobs: true,
+            unfilled: Vec::new(),
             error: None,
         })
     }
@@ -148,13 +154,14 @@ impl Writer {
         while let Some(work) = backlog.next() {
             match work {
                 Work::Block(waiting) => {
-                    self.write_block(&waiting.block, waiting.frame());
+                    let block = waiting.block();
+                    self.write_block(block, waiting.frame());
                     // Relaxed: numbers for people; the drain looks again soon for an error, which is
                     // handed over at the end.
                     progress.file_bytes.store(self.output.len(), Ordering::Relaxed);
                     progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
                     // A drain that is gone needs no ring space.
-                    let _ = done.send(Done { releases: waiting.block.releases.clone() });
+                    let _ = done.send(Done { releases: block.releases.clone() });
                     counter.ring_doorbell();
                 }
                 Work::Mark(reached) => drop(reached),
@@ -190,7 +197,11 @@ impl Writer {
             return;
         }
         match self.write_frame(block, ahead) {
-            Ok(compressed_len) => self.count(block, compressed_len),
+            Ok(compressed_len) => {
+                let unfilled = block.gaps.iter().filter(|gap| gap.cause == gap_cause::STORE);
+                unfilled.for_each(|gap| add_lost(&mut self.unfilled, gap.thread, gap.bytes));
+                self.count(block, compressed_len);
+            }
             Err(error) => self.note(Err(error)),
         }
     }
@@ -273,6 +284,11 @@ impl Writer {
         let ended = if can_end { self.write_end(&end) } else { Ok(()) };
         ledger.settle(&self.records);
         ledger.lost.calls += calls.saturating_sub(self.totals.calls);
+        if !self.unfilled.is_empty() {
+            ledger.lost.bytes += self.unfilled.iter().map(|gap| gap.bytes).sum::<u64>();
+            footer.missing.push(NOT_THERE.to_owned());
+            footer.gaps.append(&mut self.unfilled);
+        }
         for process in &mut footer.processes {
             process.frames = *slot(&mut self.frames, process.process);
         }

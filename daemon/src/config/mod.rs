@@ -42,6 +42,13 @@ pub struct Config {
     #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = parse_ring_size)]
     pub ring_size: u64,
 
+    /// Contents of textures and buffers that are kept for each application, so that the next capture that
+    /// begins in its middle need not have them sent again; with K, M or G, 0 for none
+    ///
+    /// They are in a file without a name in $TMPDIR's or /tmp's place, for as long as the application runs.
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = parse_size)]
+    pub keep_contents: u64,
+
     /// Applications that can be connected at once
     #[arg(long, value_name = "N", default_value_t = 256,
           value_parser = clap::value_parser!(u32).range(1..=4096))]
@@ -122,17 +129,22 @@ fn socket_folder(
 }
 
 fn parse_ring_size(text: &str) -> anyhow::Result<u64> {
-    let (digits, unit) = match text.as_bytes().last() {
-        Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
-        Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
-        _ => (text, 1),
-    };
-    let number: u64 = digits.parse().with_context(|| format!("{text:?} is not a size"))?;
-    let bytes = number.saturating_mul(unit);
+    let bytes = parse_size(text)?;
     if !bytes.is_power_of_two() || !(RING_BYTES_MIN..=RING_BYTES_MAX).contains(&bytes) {
         bail!("{bytes} is not a power of two from {RING_BYTES_MIN} to {RING_BYTES_MAX}");
     }
     Ok(bytes)
+}
+
+fn parse_size(text: &str) -> anyhow::Result<u64> {
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
+        Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    let number: u64 = digits.parse().with_context(|| format!("{text:?} is not a size"))?;
+    Ok(number.saturating_mul(unit))
 }
 
 #[cfg(test)]
@@ -182,6 +194,20 @@ mod tests {
         check("", None);
         check("M", None);
         check("-4M", None);
+    }
+
+    #[test]
+    fn size_is_a_number_with_a_unit_or_without() {
+        let check = |text: &str, expected: Option<u64>| {
+            assert_eq!(parse_size(text).ok(), expected, "{text}");
+        };
+        check("0", Some(0));
+        check("3k", Some(3 << 10));
+        check("256M", Some(256 << 20));
+        check("2G", Some(2 << 30));
+        check("99999999999G", Some(u64::MAX));
+        check("1T", None);
+        check("G", None);
     }
 
     #[test]

@@ -72,6 +72,11 @@ fn captured(totals: &Totals, out: &mut Exposition) {
     counter("gapiid_records_total", "Records read from rings.", totals.records);
     counter("gapiid_raw_bytes_total", "Bytes recorded, before compression.", totals.raw_bytes);
     counter("gapiid_blob_bytes_total", "Bytes of blobs among them.", totals.blob_bytes);
+    counter(
+        "gapiid_stored_bytes_total",
+        "Bytes of blobs that were kept, and not sent again.",
+        totals.stored_bytes,
+    );
     counter("gapiid_file_bytes_total", "Bytes written to traces.", totals.file_bytes);
     counter("gapiid_lost_calls_total", "Commands that are not in traces.", totals.lost.calls);
     counter("gapiid_lost_bytes_total", "Bytes that are not in traces.", totals.lost.bytes);

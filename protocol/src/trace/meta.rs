@@ -134,6 +134,17 @@ pub struct Blob<'a> {
     pub bytes: &'a [u8],
 }
 
+/// A piece of a blob whose bytes the daemon has. In rings only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stored {
+    /// Bytes of the whole blob.
+    pub total: u64,
+    /// Where in it the piece begins, and how long it is.
+    pub offset: u64,
+    pub len: u64,
+    pub name: BlobName,
+}
+
 /// The commands before it with flag [`SETUP`](atom::SETUP) make what a thread found when the capture
 /// began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -238,6 +249,7 @@ pub enum Meta<'a> {
     Snapshot(Snapshot<'a>),
     Keyframe(Keyframe),
     Subject(Subject),
+    Stored(Stored),
     /// Of a later version; to be passed over.
     Unknown(u16),
 }
@@ -385,6 +397,7 @@ impl<'a> Meta<'a> {
             atom::SNAPSHOT => fields(8)?.snapshot()?,
             atom::KEYFRAME => Self::Keyframe(Keyframe { frame: fields(8)?.u64_at(0) }),
             atom::SUBJECT => fields(16)?.subject(),
+            atom::STORED => fields(40)?.stored(),
             unknown => Self::Unknown(unknown),
         })
     }
@@ -480,6 +493,15 @@ impl<'a> Fields<'a> {
     fn subject(self) -> Meta<'a> {
         let (id, kind) = (self.u64_at(0), self.u32_at(8));
         Meta::Subject(Subject { id, kind, is_made: self.u32_at(12) != 0 })
+    }
+
+    fn stored(self) -> Meta<'a> {
+        Meta::Stored(Stored {
+            total: self.u64_at(0),
+            offset: self.u64_at(8),
+            len: self.u64_at(16),
+            name: BlobName(self.name_at(24)),
+        })
     }
 
     fn limits(self) -> Result<Meta<'a>, MetaError> {

@@ -231,7 +231,7 @@ impl Tracker {
                 let thread = self.current_mut(id)?;
                 thread.stamp = stamp.unwrap_or(thread.stamp);
             }
-            Meta::Unknown(_) => {}
+            Meta::Stored(_) | Meta::Unknown(_) => {}
         }
         Ok(meta)
     }
