@@ -1,4 +1,5 @@
-//! Blobs: larger pieces of the program's memory, sent once per capture and then referred to by name.
+//! Blobs: larger pieces of the program's memory, sent once per capture and then referred to by name; those of
+//! snapshots once for all captures, where the daemon has room for them.
 //!
 //! Hashes quickly to see whether the process has sent the bytes before, and only if not, copies them
 //! out and names them. What is hashed and what is sent is one copy: the program may change its
@@ -6,9 +7,10 @@
 
 use core::ptr;
 
-use gapii_protocol::atom::{BLOB, HEADER_LEN, Header};
+use gapii_protocol::atom::{BLOB, HEADER_LEN, Header, SETUP, STORED, STORED_PIECE_MAX, for_store};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::connection::Connection;
 use crate::known::Name;
 use crate::thread::Thread;
 
@@ -19,6 +21,8 @@ pub const PIECE_BYTES: u64 = 64 << 10;
 /// After so many new blobs of a thread one that must be copied piece by piece is sent without looking
 /// first whether it is new, which would copy it twice. Sent again by mistake, it does no harm.
 const NEW_IN_A_ROW: u32 = 8;
+/// Bytes of the record that names a piece of what the daemon has.
+const STORED_BYTES: u32 = 40;
 /// Bytes of a blob record before its piece.
 const PIECE_HEADER_BYTES: usize = 16;
 
@@ -69,17 +73,32 @@ impl Thread {
         }
     }
 
+    /// From here on the thread's blobs are a snapshot's.
+    pub fn begin_describing(&mut self) {
+        self.is_describing = true;
+        let terms = self.connection().map(Connection::stored_terms);
+        self.looks_first = terms.is_some_and(|terms| !terms.is_empty());
+    }
+
+    /// From here on they are the program's.
+    pub fn end_describing(&mut self) {
+        self.is_describing = false;
+    }
+
     unsafe fn name_of(&mut self, source: &impl Source) -> Result<Name, Failure> {
         let (Some(scratch), Some(connection)) = (self.scratch(), self.connection()) else {
             return Err(Failure::Unreadable);
         };
         let known = &connection.known;
         let tag = known.tag(self.blob_store(connection.mode.blob_epoch()));
+        let stored = self.is_describing.then(|| connection.stored_terms());
         let buffer = scratch.piece.as_mut_ptr().cast::<u8>();
         let piece_bytes = self.piece_bytes.min(size_of_val(&scratch.piece) as u64);
         let mut pieces = Pieces { source, buffer, piece_bytes, is_copied: false };
         let mut quick = Xxh3::with_seed(known.seed());
-        let is_expected_new = source.size() > piece_bytes && self.new_blobs >= NEW_IN_A_ROW;
+        let is_expected_new = source.size() > piece_bytes
+            && self.new_blobs >= NEW_IN_A_ROW
+            && !(self.is_describing && self.looks_first);
         if !is_expected_new {
             // SAFETY: the buffer is this thread's.
             unsafe {
@@ -88,32 +107,74 @@ impl Thread {
                     Ok(())
                 })
             }?;
-            if let Some(name) = known.find(tag, quick.digest128()) {
+            let key = quick.digest128();
+            if let Some(name) = known.find(tag, key) {
+                self.new_blobs = 0;
+                return Ok(name);
+            }
+            if let Some(name) = stored.as_ref().and_then(|stored| stored.find(key)) {
+                self.name_stored(source.size(), name)?;
+                known.learn(tag, key, name);
                 self.new_blobs = 0;
                 return Ok(name);
             }
             quick.reset();
         }
+        let stored = stored.filter(|stored| stored.reserve(source.size()));
+        let (flags, total) = match &stored {
+            Some(stored) => (SETUP, for_store(source.size(), stored.number())),
+            None => (0, source.size()),
+        };
         let mut naming = blake3::Hasher::new();
         // SAFETY: as above.
-        unsafe {
+        let sent = unsafe {
             pieces.each(|from, bytes| {
                 quick.update(bytes);
                 naming.update(bytes);
-                self.send_piece(source.size(), from, bytes)
+                self.send_piece((flags, total), from, bytes)
             })
-        }?;
+        };
+        if let (Err(_), Some(stored)) = (&sent, &stored) {
+            stored.give_back(source.size());
+        }
+        sent?;
         let name = name_words(&naming.finalize());
+        if let Some(stored) = stored {
+            stored.learn(quick.digest128(), name);
+        }
         let was_known = is_expected_new && known.find(tag, quick.digest128()).is_some();
         self.new_blobs = if was_known { 0 } else { self.new_blobs.saturating_add(1) };
         known.learn(tag, quick.digest128(), name);
         Ok(name)
     }
 
-    /// Writes one record of a blob.
-    fn send_piece(&mut self, total: u64, from: u64, bytes: &[u8]) -> Result<(), Failure> {
+    /// Writes the records that stand for a blob which the daemon has.
+    fn name_stored(&mut self, total: u64, name: Name) -> Result<(), Failure> {
+        let mut from = 0;
+        while from < total {
+            let len = (total - from).min(self.piece_bytes).min(STORED_PIECE_MAX);
+            let header = Header::new(STORED, 0, HEADER_LEN + STORED_BYTES);
+            // SAFETY: the thread is inside the shim.
+            let Some(record) = (unsafe { self.reserve(header) }) else { return Err(Failure::Lost) };
+            let words = [total, from, len, name[0], name[1]];
+            // SAFETY: the payload is as long as the words.
+            unsafe { record.payload.cast::<[u64; 5]>().write(words) };
+            // SAFETY: the payload is whole.
+            unsafe { self.publish(record) };
+            from += len;
+        }
+        Ok(())
+    }
+
+    /// Writes one record of a blob; with its flags comes the word that says how large that is.
+    fn send_piece(
+        &mut self,
+        (flags, total): (u16, u64),
+        from: u64,
+        bytes: &[u8],
+    ) -> Result<(), Failure> {
         let payload_bytes = (PIECE_HEADER_BYTES + bytes.len()) as u32;
-        let header = Header::new(BLOB, 0, HEADER_LEN + payload_bytes);
+        let header = Header::new(BLOB, flags, HEADER_LEN + payload_bytes);
         // SAFETY: the thread is inside the shim.
         let Some(record) = (unsafe { self.reserve(header) }) else { return Err(Failure::Lost) };
         // SAFETY: the payload begins with two words.

@@ -21,6 +21,7 @@ use crate::blobs::{BLOB_MIN_BYTES, PIECE_BYTES};
 use crate::known::Known;
 use crate::mapping;
 use crate::process;
+use crate::stored::{Stored, Terms};
 use crate::thread::Thread;
 
 /// Our descriptors live from here on, away from those a program may count on or close.
@@ -32,6 +33,8 @@ pub struct Connection {
     pub mode: ModeMap,
     /// The blobs sent over this connection.
     pub known: Known,
+    /// Those that the daemon's store has.
+    stored: Stored,
     /// Observations of this size are blobs, in bytes.
     pub blob_min_bytes: u64,
     /// Bytes of a blob that go into one record, at most.
@@ -57,6 +60,7 @@ impl Connection {
         Some(Connection {
             wiped: Wiped::map(reply.slot_count as usize)?,
             known: Known::map()?,
+            stored: Stored::map()?,
             blob_min_bytes: BLOB_MIN_BYTES.min(reply.ring_bytes / 64),
             piece_bytes: PIECE_BYTES.min(reply.ring_bytes / 16),
             counter: CounterMap::map(counter?.as_fd()).ok()?,
@@ -81,6 +85,11 @@ impl Connection {
     pub fn give_up(&self) {
         self.socket.close();
         self.segment.discard_rings();
+    }
+
+    /// What the daemon's store has, and has room for, as things are.
+    pub fn stored_terms(&self) -> Terms<'_> {
+        self.stored.terms(&self.mode, self.segment.header())
     }
 
     /// The state of the thread that owns slot `slot`.

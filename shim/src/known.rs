@@ -1,5 +1,5 @@
-//! Which blobs this process has sent in the capture that runs: from the hash that is quick to the
-//! name that a trace has them by.
+//! Which blobs this process has sent in the capture that runs, or for the daemon's store: from the hash that
+//! is quick to the name that a trace has them by.
 //!
 //! A table without locks in memory that a forked child finds empty. An entry counts under the tag
 //! that it was made with; a tag is the number of the store that blobs go to and how often the table was
@@ -104,6 +104,16 @@ impl Known {
         None
     }
 
+    /// Whether nothing was noted under the tag.
+    pub fn is_empty(&self, tag: u64) -> bool {
+        self.used(tag) == 0
+    }
+
+    /// Whether the next blob but one makes it forget all.
+    pub fn is_full(&self, tag: u64) -> bool {
+        self.used(tag) + 1 >= ENTRIES_USED_MAX
+    }
+
     /// Notes that the blob was sent: all records that hold it are published.
     pub fn learn(&self, tag: u64, key: u128, name: Name) {
         let words = words(key);
@@ -142,10 +152,15 @@ impl Known {
 
     /// The segment that new entries go to.
     fn segment(&self, tag: u64) -> u32 {
+        segment_of(self.used(tag))
+    }
+
+    /// Entries of the tag, if it is the newest.
+    fn used(&self, tag: u64) -> u64 {
         let table = self.table();
         // Relaxed: who finds too small a number sends a blob twice.
         match table.used_tag.load(Relaxed) == tag {
-            true => segment_of(table.used.load(Relaxed)),
+            true => table.used.load(Relaxed),
             false => 0,
         }
     }

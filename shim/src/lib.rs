@@ -34,6 +34,7 @@ mod scalar;
 mod scratch;
 mod seats;
 mod snapshot;
+mod stored;
 mod table;
 mod thread;
 mod thread_exit;

@@ -58,6 +58,10 @@ pub struct Thread {
     pub ranges: Ranges,
     /// Bytes of a blob that go into one record, at most.
     pub piece_bytes: u64,
+    /// It writes what a snapshot consists of.
+    pub is_describing: bool,
+    /// Some of that the daemon may have already.
+    pub looks_first: bool,
     /// How many of its last blobs in a row were new.
     pub new_blobs: u32,
     /// Null until it is needed.

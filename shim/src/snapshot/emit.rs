@@ -44,6 +44,7 @@ impl Emitter {
     pub fn new(thread: &'static mut Thread) -> Self {
         let is_timed = thread.producer.is_on_hold();
         thread.producer.resume();
+        thread.begin_describing();
         Self { thread, is_timed, missing: Missing::default(), since: Instant::now() }
     }
 
@@ -55,6 +56,7 @@ impl Emitter {
         payload.extend(held_us.to_le_bytes());
         payload.extend_from_slice(missing.as_bytes());
         write_meta(self.thread, SNAPSHOT, &payload);
+        self.thread.end_describing();
         if self.is_timed {
             self.thread.producer.hold();
         }

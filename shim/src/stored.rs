@@ -1,0 +1,168 @@
+//! What snapshots have sent for the daemon's store, so that the next one need only name it.
+//!
+//! Believes that a blob is there as long as the store has the number that it was sent under: what does not
+//! arrive there changes the number when the next capture begins. Of blobs that are no snapshot's it knows
+//! nothing.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use gapii_ringbuf::{ModePage, SegmentHeader, StoreTerms};
+
+use crate::known::{Known, Name};
+
+/// The blobs of this process that the daemon's store has.
+pub struct Stored {
+    known: Known,
+}
+
+/// The same for as long as one blob takes.
+pub struct Terms<'a> {
+    known: &'a Known,
+    /// What the application counts, for the daemon to compare.
+    counters: &'a SegmentHeader,
+    terms: StoreTerms,
+    tag: u64,
+}
+
+impl Stored {
+    /// An empty table.
+    pub fn map() -> Option<Stored> {
+        Some(Stored { known: Known::map()? })
+    }
+
+    /// What holds now. Taken before a blob's first byte is sent.
+    pub fn terms<'a>(&'a self, mode: &ModePage, counters: &'a SegmentHeader) -> Terms<'a> {
+        let terms = mode.store();
+        Terms { known: &self.known, counters, terms, tag: self.known.tag(terms.number) }
+    }
+}
+
+impl Terms<'_> {
+    /// Number of the store.
+    pub fn number(&self) -> u64 {
+        self.terms.number
+    }
+
+    /// Whether the store has nothing.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty(self.tag)
+    }
+
+    /// The name of the blob whose quick hash is `key`, if the store has it.
+    pub fn find(&self, key: u128) -> Option<Name> {
+        self.known.find(self.tag, key)
+    }
+
+    /// Takes room for a blob that is about to be sent. False: there is none.
+    pub fn reserve(&self, size: u64) -> bool {
+        let counters = self.counters;
+        // Relaxed, all of it: the daemon reads the count after records that were published later.
+        let end = counters.stored_bytes.fetch_add(size, Relaxed).wrapping_add(size);
+        let fits = end <= self.terms.end && !self.known.is_full(self.tag);
+        if !fits {
+            self.give_back(size);
+            counters.unstored_bytes.fetch_add(size, Relaxed);
+        }
+        fits
+    }
+
+    /// The blob that room was taken for will not be whole.
+    pub fn give_back(&self, size: u64) {
+        // Relaxed: as above. A daemon that reads the larger count takes its store for one that lacks
+        // something.
+        self.counters.stored_bytes.fetch_sub(size, Relaxed);
+    }
+
+    /// Notes that the blob was sent: all records that hold it are published.
+    pub fn learn(&self, key: u128, name: Name) {
+        self.known.learn(self.tag, key, name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::os::fd::AsFd;
+
+    use gapii_ringbuf::{ModeMap, ModeWriter, Segment, SegmentLayout};
+
+    /// What a daemon shares with the process, and what that keeps in mind.
+    struct Bench {
+        writer: ModeWriter,
+        mode: ModeMap,
+        segment: Segment,
+        stored: Stored,
+    }
+
+    impl Bench {
+        fn new(number: u64, end: u64) -> Self {
+            let (mut writer, page) = ModeWriter::create().unwrap();
+            writer.set_store(StoreTerms { number, end });
+            let (segment, _) = Segment::create(SegmentLayout::default()).unwrap();
+            let mode = ModeMap::map(page.as_fd()).unwrap();
+            Self { writer, mode, segment, stored: Stored::map().unwrap() }
+        }
+
+        fn terms(&self) -> Terms<'_> {
+            self.stored.terms(&self.mode, self.segment.header())
+        }
+
+        /// Bytes that count as sent for the store, and that found no room.
+        fn counted(&self) -> (u64, u64) {
+            let header = self.segment.header();
+            (header.stored_bytes.load(Relaxed), header.unstored_bytes.load(Relaxed))
+        }
+    }
+
+    #[test]
+    fn blob_is_there_until_the_store_has_another_number() {
+        let mut bench = Bench::new(3, 100);
+        assert!(bench.terms().is_empty());
+        bench.terms().learn(5, [50, 51]);
+        assert!(!bench.terms().is_empty());
+        assert_eq!((bench.terms().find(5), bench.terms().find(6)), (Some([50, 51]), None));
+        bench.writer.set_store(StoreTerms { number: 4, end: 100 });
+        assert!(bench.terms().is_empty());
+        assert_eq!(bench.terms().find(5), None);
+        // A thread that began to send under the old number is late.
+        bench.writer.set_store(StoreTerms { number: 5, end: 100 });
+        let late = bench.terms();
+        let terms = StoreTerms { number: 6, end: 100 };
+        let now = Terms { tag: bench.stored.known.tag(6), terms, ..bench.terms() };
+        late.learn(7, [70, 71]);
+        assert_eq!(now.find(7), None);
+    }
+
+    #[test]
+    fn room_is_taken_up_to_the_end_and_given_back() {
+        let bench = Bench::new(1, 100);
+        assert!(bench.terms().reserve(60));
+        assert!(!bench.terms().reserve(41));
+        assert_eq!(bench.counted(), (60, 41));
+        assert!(bench.terms().reserve(40));
+        assert!(!bench.terms().reserve(1));
+        bench.terms().give_back(60);
+        assert!(bench.terms().reserve(60));
+        assert_eq!(bench.counted(), (100, 42));
+        assert!(!Bench::new(0, 0).terms().reserve(1), "a daemon that keeps nothing");
+    }
+
+    #[test]
+    fn full_table_takes_no_more_and_forgets_nothing() {
+        let bench = Bench::new(1, u64::MAX);
+        let key = |number: u64| {
+            u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 32 | u128::from(number)
+        };
+        let taken = (0..1 << 20).take_while(|number| {
+            let is_room = bench.terms().reserve(1);
+            if is_room {
+                bench.terms().learn(key(*number), [*number, 0]);
+            }
+            is_room
+        });
+        let taken = taken.count() as u64;
+        assert!(taken > 10_000, "{taken}");
+        assert!((0..taken).all(|number| bench.terms().find(key(number)) == Some([number, 0])));
+    }
+}
