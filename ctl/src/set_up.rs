@@ -167,7 +167,8 @@ fn configuration() -> Finding {
         Ok(output) => {
             let complaint = String::from_utf8_lossy(&output.stderr);
             let first = complaint.lines().map(str::trim).find(|line| !line.is_empty());
-            wrong(CHECK, first.unwrap_or("it can't be read").trim_start_matches("× "), mend)
+            let first = first.unwrap_or("it can't be read");
+            wrong(CHECK, first.trim_start_matches("× ").trim_start_matches("error: "), mend)
         }
     }
 }
