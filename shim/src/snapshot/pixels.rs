@@ -238,7 +238,7 @@ impl Reader {
     }
 }
 
-/// Mesa keeps framebuffers with what contexts share, and the program's next one would get another name.
+/// Mesa keeps framebuffers with what contexts share: they would outlive this context.
 impl Drop for Reader {
     fn drop(&mut self) {
         // SAFETY: one name.
