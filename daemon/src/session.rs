@@ -412,6 +412,13 @@ impl Session {
         self.lock().processes.values().map(|process| process.slots_used()).max().unwrap_or(0)
     }
 
+    /// Bytes that the stores of all applications hold, and those that they may.
+    pub fn stored(&self) -> (u64, u64) {
+        let table = self.lock();
+        let stores = table.processes.values().filter_map(|process| process.store());
+        stores.fold((0, 0), |(held, limit), store| (held + store.held_bytes(), limit + store.limit))
+    }
+
     /// The session's id in hexadecimal.
     pub fn id_text(&self) -> String {
         self.id.iter().map(|byte| format!("{byte:02x}")).collect()

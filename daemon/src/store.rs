@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gapii_protocol::trace::blobs::{BlobEntry, BlobName};
@@ -26,6 +27,8 @@ const OPEN_MAX: usize = 1 << 8;
 pub struct Store {
     /// Bytes that it holds, at most.
     pub limit: u64,
+    /// Bytes of its file that hold something, for whoever does not wait for a write.
+    held_bytes: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -70,7 +73,7 @@ struct Open {
 impl Store {
     /// A store for `limit` bytes.
     pub fn new(limit: u64) -> Self {
-        Self { limit, state: Mutex::default() }
+        Self { limit, held_bytes: AtomicU64::new(0), state: Mutex::default() }
     }
 
     /// A capture begins: no records of an earlier one are on their way. `stored` and `unstored` are what
@@ -85,6 +88,7 @@ impl Store {
         if state.number == 0 || !is_whole || lacked_room && state.used < held / 2 {
             state.empty(stored);
         }
+        self.show(&state);
         state.open.clear();
         (state.capture, state.used, state.unstored) = (state.capture + 1, 0, unstored);
         let room = if state.cannot_make_file { 0 } else { self.limit };
@@ -105,6 +109,13 @@ impl Store {
         if let Some(whole) = whole {
             state.complete(thread, whole);
         }
+        self.show(&state);
+    }
+
+    /// Bytes that it holds, at some recent moment.
+    pub fn held_bytes(&self) -> u64 {
+        // Relaxed: a number for people.
+        self.held_bytes.load(Ordering::Relaxed)
     }
 
     /// Appends a piece of a blob to `out`. False: it is not all there, and nothing is appended.
@@ -135,6 +146,11 @@ impl Store {
         }
         state.note_use(name);
         true
+    }
+
+    fn show(&self, state: &State) {
+        // Relaxed: a number for people.
+        self.held_bytes.store(state.end, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -167,6 +167,24 @@ fn losses_and_refused_rings_are_counted() {
 }
 
 #[test]
+fn contents_that_are_kept_are_counted_beside_their_bound() {
+    let (daemon, place) = daemon();
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let contents = || {
+        let now = samples(&get(&place));
+        (now["gapiid_contents_bytes"], now["gapiid_contents_bytes_limit"])
+    };
+    assert_eq!(contents(), (0.0, f64::from(256 << 20)));
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "send a", "send b"]);
+    app.obey(&["retire", "thread", "end 4", "retire"]);
+    assert_eq!(client.ended().summary.blob_bytes, 120_000);
+    assert_eq!(contents(), (120_000.0, f64::from(256 << 20)));
+}
+
+#[test]
 fn port_serves_metrics_alone_and_only_to_be_read() {
     let daemon = Daemon::serving(&["--metrics", "127.0.0.1:0"], &[]);
     let log = daemon.log();

@@ -50,6 +50,9 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     gauge("gapiid_kept_bytes", "Memory that kept frames take.", kept_bytes);
     let kept_limit = status.kept.iter().map(|kept| kept.limits.bytes).sum();
     gauge("gapiid_kept_bytes_limit", "Memory that they may take.", kept_limit);
+    let (contents, contents_limit) = session.stored();
+    gauge("gapiid_contents_bytes", "Contents kept for later snapshots.", contents);
+    gauge("gapiid_contents_bytes_limit", "Contents that may be.", contents_limit);
 
     let ended = session.ended_by_reason();
     let of_reason = |reason| (reason, ended.get(reason).copied().unwrap_or(0));
