@@ -39,7 +39,11 @@ pub fn write_if_it_died(summary: &Summary, place: &Place) {
             text::say(&format_args!("what its threads were doing is in {}", report.display()));
         }
         Ok(None) => {}
-        Err(failure) => text::say(&failure),
+        Err(failure) => {
+            text::say(&format_args!(
+                "there is no report of what its threads were doing: {failure}"
+            ));
+        }
     }
 }
 
