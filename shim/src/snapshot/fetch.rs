@@ -13,6 +13,9 @@ const GL_TRIANGLES: u32 = 4;
 const GL_NEAREST: i32 = 0x2600;
 const GL_TEXTURE_MAG_FILTER: u32 = 0x2800;
 const GL_TEXTURE_MIN_FILTER: u32 = 0x2801;
+const GL_TEXTURE_WRAP_S: u32 = 0x2802;
+const GL_TEXTURE_WRAP_T: u32 = 0x2803;
+const GL_CLAMP_TO_EDGE: i32 = 0x812F;
 const GL_FRAGMENT_SHADER: u32 = 0x8B30;
 const GL_VERTEX_SHADER: u32 = 0x8B31;
 const GL_LINK_STATUS: u32 = 0x8B82;
@@ -108,8 +111,13 @@ impl Fetch {
         let mut sampler = 0;
         // SAFETY: there is room for one name.
         unsafe { gl::gen_samplers(1, &raw mut sampler) };
-        for name in [GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER] {
-            gl::sampler_parameter(sampler, name, GL_NEAREST);
+        for (name, value) in [
+            (GL_TEXTURE_MAG_FILTER, GL_NEAREST),
+            (GL_TEXTURE_MIN_FILTER, GL_NEAREST),
+            (GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE),
+            (GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE),
+        ] {
+            gl::sampler_parameter(sampler, name, value);
         }
         gl::bind_sampler(0, sampler);
         Self { programs: BTreeMap::new(), framebuffer, canvas: None, sampler, version }
@@ -218,6 +226,10 @@ fn read_band(canvas: Canvas, width: i32, height: i32, read: &mut Vec<u8>) -> Opt
 
 /// A shader that puts the texels of each pixel's place; `at` has the first row, and the layer.
 fn fragments(version: i32, (target, values, texels): (u32, Values, i32)) -> Option<String> {
+    // Of the texel alone: the sampler is of the nearest one. Software samples bytes faster than it
+    // fetches them.
+    const AT_CENTRE: &str =
+        "textureLod(image, (vec2(place) + 0.5) / vec2(textureSize(image, 0)), 0.0)";
     const OF_CUBE: &str = "
         vec2 on = (vec2(place) + 0.5) / float(textureSize(image, 0).x) * 2.0 - 1.0;
         int face = at.z % 6;
@@ -229,7 +241,7 @@ fn fragments(version: i32, (target, values, texels): (u32, Values, i32)) -> Opti
             : vec3(-on.x, -on.y, -1);
         return ";
     let (kind, before, texel) = match target {
-        GL_TEXTURE_2D => ("sampler2D", "return ", "texelFetch(image, place, 0)"),
+        GL_TEXTURE_2D => ("sampler2D", "return ", AT_CENTRE),
         GL_TEXTURE_3D => ("sampler3D", "return ", "texelFetch(image, ivec3(place, at.z), 0)"),
         GL_TEXTURE_2D_ARRAY => {
             ("sampler2DArray", "return ", "texelFetch(image, ivec3(place, at.z), 0)")
