@@ -138,13 +138,13 @@ impl Thread {
             stored.give_back(source.size());
         }
         sent?;
-        let name = name_words(&naming.finalize());
+        let (key, name) = (quick.digest128(), name_words(&naming.finalize()));
         if let Some(stored) = stored {
-            stored.learn(quick.digest128(), name);
+            stored.learn(key, name);
         }
-        let was_known = is_expected_new && known.find(tag, quick.digest128()).is_some();
+        let was_known = is_expected_new && known.find(tag, key).is_some();
         self.new_blobs = if was_known { 0 } else { self.new_blobs.saturating_add(1) };
-        known.learn(tag, quick.digest128(), name);
+        known.learn(tag, key, name);
         Ok(name)
     }
 

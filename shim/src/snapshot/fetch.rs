@@ -7,7 +7,7 @@ use super::aside::Aside;
 use super::canvas::Canvas;
 use super::formats::Values;
 use super::gl;
-use super::pixels::{Image, Of, clear_errors, layer_of, new_texture, prefers, resize};
+use super::pixels::{Image, Of, clear_errors, layer_of, prefers, resize};
 
 const GL_TRIANGLES: u32 = 4;
 const GL_NEAREST: i32 = 0x2600;
@@ -76,9 +76,7 @@ impl Sampled {
             }
         }
     }
-}
 
-impl Sampled {
     /// What else would be seen of the texture, which is bound.
     fn put_aside(&self, take: &[usize]) -> Aside {
         let has_levels =
@@ -104,9 +102,7 @@ pub struct Fetch {
 impl Fetch {
     /// Of the context that is current, which is ours.
     pub fn new() -> Self {
-        let mut framebuffer = 0;
-        // SAFETY: there is room for one name.
-        unsafe { gl::gen_framebuffers(1, &raw mut framebuffer) };
+        let framebuffer = gl::new_framebuffer(GL_FRAMEBUFFER);
         let version = gl::integer(GL_MAJOR_VERSION) * 100 + gl::integer(GL_MINOR_VERSION) * 10;
         let mut sampler = 0;
         // SAFETY: there is room for one name.
@@ -171,7 +167,7 @@ impl Fetch {
         gl::bind_framebuffer(GL_FRAMEBUFFER, self.framebuffer);
         if self.canvas.is_none_or(|(last, _, last_size)| (last, last_size) != (canvas, size)) {
             self.drop_canvas();
-            let texture = new_texture(GL_TEXTURE_2D);
+            let texture = gl::new_texture(GL_TEXTURE_2D);
             let [width, height] = size;
             gl::tex_storage_2d(GL_TEXTURE_2D, 1, canvas.format, width, height);
             gl::bind_texture(GL_TEXTURE_2D, 0);
@@ -185,8 +181,7 @@ impl Fetch {
 
     fn drop_canvas(&mut self) {
         if let Some((_, texture, _)) = self.canvas.take() {
-            // SAFETY: one name.
-            unsafe { gl::delete_textures(1, &raw const texture) };
+            gl::delete_texture(texture);
         }
     }
 
@@ -204,8 +199,7 @@ impl Fetch {
 impl Drop for Fetch {
     fn drop(&mut self) {
         self.drop_canvas();
-        // SAFETY: one name.
-        unsafe { gl::delete_framebuffers(1, &raw const self.framebuffer) };
+        gl::delete_framebuffer(self.framebuffer);
         for program in self.programs.values() {
             gl::delete_program(*program);
         }

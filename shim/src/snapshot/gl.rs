@@ -32,6 +32,34 @@ pub fn copy_image(
     );
 }
 
+/// A new texture, bound.
+pub fn new_texture(target: u32) -> u32 {
+    let mut texture = 0;
+    // SAFETY: there is room for one name.
+    unsafe { gen_textures(1, &raw mut texture) };
+    bind_texture(target, texture);
+    texture
+}
+
+pub fn delete_texture(texture: u32) {
+    // SAFETY: one name.
+    unsafe { delete_textures(1, &raw const texture) };
+}
+
+/// A new framebuffer, bound.
+pub fn new_framebuffer(target: u32) -> u32 {
+    let mut framebuffer = 0;
+    // SAFETY: there is room for one name.
+    unsafe { gen_framebuffers(1, &raw mut framebuffer) };
+    bind_framebuffer(target, framebuffer);
+    framebuffer
+}
+
+pub fn delete_framebuffer(framebuffer: u32) {
+    // SAFETY: one name.
+    unsafe { delete_framebuffers(1, &raw const framebuffer) };
+}
+
 /// Numbers of a name that has so many of them.
 pub fn integers<const N: usize>(name: u32) -> [i32; N] {
     let mut values = [0; N];

@@ -60,10 +60,7 @@ pub struct Reader {
 
 impl Reader {
     pub fn new() -> Option<Self> {
-        let mut framebuffer = 0;
-        // SAFETY: there is room for one name.
-        unsafe { gl::gen_framebuffers(1, &raw mut framebuffer) };
-        gl::bind_framebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+        let framebuffer = gl::new_framebuffer(GL_READ_FRAMEBUFFER);
         gl::pixel_store(GL_PACK_ALIGNMENT, 1);
         Some(Self { framebuffer, fetch: Fetch::new(), read: Vec::new() })
     }
@@ -241,8 +238,7 @@ impl Reader {
 /// Mesa keeps framebuffers with what contexts share: they would outlive this context.
 impl Drop for Reader {
     fn drop(&mut self) {
-        // SAFETY: one name.
-        unsafe { gl::delete_framebuffers(1, &raw const self.framebuffer) };
+        gl::delete_framebuffer(self.framebuffer);
     }
 }
 
@@ -269,7 +265,7 @@ impl Copy {
         };
         clear_errors();
         let target = GL_TEXTURE_2D;
-        let texture = new_texture(target);
+        let texture = gl::new_texture(target);
         gl::tex_storage_2d(target, 1, format, width, height);
         let of = Of::Flat { texture, target, face: target, level: 0 };
         let copy = Self { image: Image { of, width, height }, texture };
@@ -299,7 +295,7 @@ impl Copy {
     ) -> Option<Self> {
         clear_errors();
         let target = GL_TEXTURE_2D_MULTISAMPLE;
-        let texture = new_texture(target);
+        let texture = gl::new_texture(target);
         gl::tex_storage_2d_multisample(target, samples, format, image.width, image.height, 1);
         let (from, size) = ((name, GL_RENDERBUFFER, 0), [image.width, image.height, 1]);
         gl::copy_image(from, [0; 3], (texture, target, 0), [0; 3], size);
@@ -311,18 +307,8 @@ impl Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // SAFETY: one name.
-        unsafe { gl::delete_textures(1, &raw const self.texture) };
+        gl::delete_texture(self.texture);
     }
-}
-
-/// A new texture, bound.
-pub fn new_texture(target: u32) -> u32 {
-    let mut texture = 0;
-    // SAFETY: there is room for one name.
-    unsafe { gl::gen_textures(1, &raw mut texture) };
-    gl::bind_texture(target, texture);
-    texture
 }
 
 /// The same once more for a texture that is not complete, which no copy is made of otherwise.

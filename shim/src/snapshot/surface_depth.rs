@@ -128,14 +128,9 @@ impl Copy {
     fn take((width, height): (i32, i32), format: Format) -> Self {
         let bound = gl::integer(GL_TEXTURE_BINDING_2D) as u32;
         let is_cut = gl::is_enabled(GL_SCISSOR_TEST) != 0;
-        let (mut texture, mut framebuffer) = (0, 0);
-        // SAFETY: there is room for one name.
-        unsafe { gl::gen_textures(1, &raw mut texture) };
-        // SAFETY: as above.
-        unsafe { gl::gen_framebuffers(1, &raw mut framebuffer) };
-        gl::bind_texture(GL_TEXTURE_2D, texture);
+        let texture = gl::new_texture(GL_TEXTURE_2D);
         gl::tex_storage_2d(GL_TEXTURE_2D, 1, format.internal, width, height);
-        gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+        let framebuffer = gl::new_framebuffer(GL_DRAW_FRAMEBUFFER);
         gl::framebuffer_texture_2d(GL_DRAW_FRAMEBUFFER, format.point, GL_TEXTURE_2D, texture, 0);
         gl::disable(GL_SCISSOR_TEST);
         gl::blit_framebuffer(0, 0, width, height, 0, 0, width, height, format.mask, GL_NEAREST);
@@ -149,9 +144,7 @@ impl Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // SAFETY: one name.
-        unsafe { gl::delete_framebuffers(1, &raw const self.framebuffer) };
-        // SAFETY: as above.
-        unsafe { gl::delete_textures(1, &raw const self.texture) };
+        gl::delete_framebuffer(self.framebuffer);
+        gl::delete_texture(self.texture);
     }
 }
