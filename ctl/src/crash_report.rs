@@ -1,15 +1,15 @@
 //! What a program was doing when it died, as text beside its trace: for each thread the commands that had
 //! not returned, and the last ones before.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use gapii_protocol::control::{Summary, reason};
+use gapii_protocol::trace::Info;
 use gapii_protocol::trace::footer::ThreadLedger;
 use gapii_protocol::trace::meta::EndReason;
-use gapii_protocol::trace::{Command, Info};
 
 use crate::call_text;
 use crate::failure::Failure;
@@ -18,17 +18,14 @@ use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
 
 /// Commands of a thread that are listed.
-const LISTED: usize = 20;
+const LISTED: u64 = 20;
 /// Frames from the end that are looked at first; then four times as many, until there are enough.
 const FIRST_FRAMES: u64 = 4;
 /// Commands after which no more frames are looked at: who dies wants to know why soon.
 const COMMANDS_MAX: u64 = 4_000_000;
 
-/// The last commands of a thread, as lines, the oldest first.
-#[derive(Debug, Default)]
-struct Last {
-    lines: VecDeque<String>,
-}
+/// The last commands of each thread, as lines, the oldest first.
+type Last = BTreeMap<u32, Vec<String>>;
 
 /// Writes the report if the program died, and says where it is. What goes wrong with it is said, too, and
 /// is no failure of the capture.
@@ -81,49 +78,52 @@ fn write(trace: &Path) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// By thread id. Looks at as few frames as needed, from the end.
-fn last_commands(reader: &mut Reader, threads: &[ThreadLedger]) -> io::Result<BTreeMap<u32, Last>> {
+fn last_commands(reader: &mut Reader, threads: &[ThreadLedger]) -> io::Result<Last> {
     let ends = reader.index().map(|index| index.frame_ends.iter().map(|end| end.frame));
     let end = ends.and_then(Iterator::max).map_or(0, |last| last + 1);
     let mut frames = FIRST_FRAMES;
     loop {
         let first = end.saturating_sub(frames);
-        let mut last: BTreeMap<u32, Last> = BTreeMap::new();
-        let mut seen = 0;
-        let mut commands = reader.commands_in_frames(first..=u64::MAX)?;
-        while let Some(command) = commands.next_command()? {
-            seen += 1;
-            last.entry(command.tid).or_default().push(&command)?;
-        }
-        let is_enough = |thread: &ThreadLedger| {
-            last.get(&thread.tid).is_some_and(|last| last.lines.len() == LISTED)
-        };
-        if first == 0 || seen >= COMMANDS_MAX || threads.iter().all(is_enough) {
-            return Ok(last);
+        let counts = count_from(reader, first)?;
+        let is_enough =
+            |thread: &ThreadLedger| counts.get(&thread.tid).is_some_and(|count| *count >= LISTED);
+        let is_much = counts.values().sum::<u64>() >= COMMANDS_MAX;
+        if first == 0 || is_much || threads.iter().all(is_enough) {
+            return lines_from(reader, first, counts);
         }
         frames = frames.saturating_mul(4);
     }
 }
 
-impl Last {
-    fn push(&mut self, command: &Command<'_>) -> io::Result<()> {
-        let mut line = Vec::new();
-        call_text::write_line(command, &mut line)?;
-        if self.lines.len() == LISTED {
-            self.lines.pop_front();
-        }
-        self.lines.push_back(String::from_utf8_lossy(&line).into_owned());
-        Ok(())
+/// Commands of each thread from a frame on.
+fn count_from(reader: &mut Reader, first: u64) -> io::Result<BTreeMap<u32, u64>> {
+    let mut counts = BTreeMap::new();
+    let mut commands = reader.commands_in_frames(first..=u64::MAX)?;
+    while let Some(command) = commands.next_command()? {
+        *counts.entry(command.tid).or_default() += 1;
     }
+    Ok(counts)
 }
 
-fn describe(
-    trace: &Path,
-    info: &Info,
-    threads: &[ThreadLedger],
-    last: &BTreeMap<u32, Last>,
-) -> String {
+/// The last commands among those that were counted.
+fn lines_from(reader: &mut Reader, first: u64, mut left: BTreeMap<u32, u64>) -> io::Result<Last> {
+    let mut last = Last::new();
+    let mut commands = reader.commands_in_frames(first..=u64::MAX)?;
+    while let Some(command) = commands.next_command()? {
+        let left = left.entry(command.tid).or_default();
+        if *left <= LISTED {
+            let mut line = Vec::new();
+            call_text::write_line(&command, &mut line)?;
+            let line = String::from_utf8_lossy(&line).into_owned();
+            last.entry(command.tid).or_default().push(line);
+        }
+        *left = left.saturating_sub(1);
+    }
+    Ok(last)
+}
+
+fn describe(trace: &Path, info: &Info, threads: &[ThreadLedger], last: &Last) -> String {
     let mut text = String::new();
-    let pids: Vec<u32> = info.processes.iter().map(|process| process.pid).collect();
     let who: Vec<String> = info
         .processes
         .iter()
@@ -137,7 +137,7 @@ fn describe(
     // Infallible: a String.
     let _ = writeln!(text, "{} {by}, after {frames} and {calls}", who.join(", "));
     let _ = writeln!(text, "trace      {}", trace.display());
-    let _ = writeln!(text, "core dump  {}", core_dump_hint(&pids));
+    let _ = writeln!(text, "core dump  {}", core_dump_hint(info));
     for thread in threads {
         let in_flight = &info.end_of_stream.in_flight;
         let inside = in_flight.iter().find(|command| command.thread == thread.tid);
@@ -147,7 +147,7 @@ fn describe(
         );
         let _ = writeln!(text, "\nthread {} {:?}: {state}", thread.tid, thread.name);
         match last.get(&thread.tid) {
-            Some(last) => last.lines.iter().for_each(|line| text.push_str(line)),
+            Some(lines) => lines.iter().for_each(|line| text.push_str(line)),
             None => text.push_str("  no command of it is near the end\n"),
         }
     }
@@ -172,11 +172,12 @@ fn name_of(signal: i32) -> String {
 }
 
 /// Where the system puts the memory of a program that dies, as it is set up here and now.
-fn core_dump_hint(pids: &[u32]) -> String {
+fn core_dump_hint(info: &Info) -> String {
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
     let pattern = pattern.trim();
     if pattern.contains("systemd-coredump") {
-        let pid = pids.first().map(|pid| format!(" {pid}")).unwrap_or_default();
+        let first = info.processes.first();
+        let pid = first.map(|process| format!(" {}", process.pid)).unwrap_or_default();
         return format!("coredumpctl debug{pid}");
     }
     if let Some(handler) = pattern.strip_prefix('|') {
