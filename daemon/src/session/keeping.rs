@@ -1,0 +1,213 @@
+//! Applications whose last frames are kept: who asked for it, which are, and what is saved of them.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use gapii_protocol::app::Launch;
+use gapii_protocol::control::{
+    self, AppInfo, ControlError, SaveRequest, Saved, StartRequest, Target, code,
+};
+use tokio::sync::mpsc;
+
+use crate::capture::kept::{KeepLimits, Kept};
+use crate::capture::save::Origin;
+use crate::capture::{Capture, Destination, Plan};
+use crate::clock;
+use crate::keep::Keep;
+use crate::process::Process;
+use crate::session::report::{refused_rings, sum, totals};
+use crate::session::table::{Table, busy, no_app};
+use crate::session::{Session, check};
+
+/// Launches whose processes are to be kept, at most.
+const LAUNCHES_KEPT: usize = 64;
+/// Programs that have ended and whose last frames stay, at most.
+const ENDED_KEPT: usize = 4;
+
+/// How processes of a launch are to be kept.
+#[derive(Clone, Debug)]
+pub(super) struct Wish {
+    request: StartRequest,
+    /// Who hears of keyframes.
+    held: mpsc::UnboundedSender<control::Held>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Wishes(VecDeque<(Launch, Wish)>);
+
+impl Session {
+    /// Has the last frames of the target's applications kept, each for itself: of those that are there, or
+    /// of those that a launch will have. `held` hears of keyframes.
+    pub fn start_keeping(
+        self: &Arc<Self>,
+        request: StartRequest,
+        held: mpsc::UnboundedSender<control::Held>,
+    ) -> Result<Vec<AppInfo>, ControlError> {
+        check(&request)?;
+        let mut table = self.lock();
+        if table.ending {
+            return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
+        }
+        let processes = table.candidates(&request.target)?;
+        let wish = Wish { request, held };
+        if let Target::Launch(launch) = wish.request.target {
+            table.wishes.add(launch, wish);
+            return Ok(Vec::new());
+        }
+        for process in &processes {
+            self.keep(&mut table, process, wish.clone())?;
+        }
+        drop(table);
+        self.changed.notify_one();
+        Ok(processes.iter().map(|process| process.info()).collect())
+    }
+
+    /// Begins to keep a process.
+    pub(super) fn keep(
+        self: &Arc<Self>,
+        table: &mut Table,
+        process: &Arc<Process>,
+        Wish { request, held }: Wish,
+    ) -> Result<(), ControlError> {
+        let cannot = |why: String| ControlError::new(code::INTERNAL, why);
+        let Some(control::KeepRequest { frames, bytes, keyframe_every }) = request.keep else {
+            return Err(cannot("nothing is to be kept".to_owned()));
+        };
+        let limits = KeepLimits { frames, bytes, keyframe_every };
+        let (id, pid) = (table.last_capture + 1, process.pid);
+        let plan = Plan { keep: Some(limits), ..self.plan(id, &request) };
+        let options = plan.options();
+        let tell = move |frames, held_us| {
+            tracing::info!(pid, frames, held_us, "pid {pid} is held for a keyframe: {held_us} µs");
+            // A client that is gone does not care.
+            let _ = held.send(control::Held { pid, frames, held_us });
+        };
+        let kept = Arc::new(Kept::new(limits));
+        let destination = Destination::Memory(kept, Box::new(tell));
+        let session = Arc::clone(self);
+        let on_end = move |summary| session.keep_ended(id, &summary);
+        let started_unix_ns = clock::unix_ns();
+        let capture = Capture::start(plan, destination, Arc::clone(&self.counter), on_end)
+            .map_err(|error| cannot(format!("keeping cannot start: {error}")))?;
+        let origin = Origin {
+            session: self.id,
+            started_unix_ns,
+            started_ns: capture.started_ns,
+            process: process.entry(),
+            options,
+        };
+        table.last_capture = id;
+        table.captures.insert(id, Arc::clone(&capture));
+        table.keeps.extend(Keep::new(&capture, process.launch, origin).map(Arc::new));
+        let joined = capture.join(process);
+        capture.all_joined();
+        if joined {
+            Ok(())
+        } else {
+            Err(busy(&format!("{} is being captured", process.described())))
+        }
+    }
+
+    /// Saves what is kept of an application. Takes a while.
+    pub fn save(&self, request: &SaveRequest, output: OwnedFd) -> Result<Saved, ControlError> {
+        let (keep, has_ended) = self.lock().kept(&request.target)?;
+        keep.save(request.last, has_ended, output)
+    }
+
+    /// A program that is kept has ended; its parent says how.
+    pub fn exited(&self, pid: u32, signal: Option<i32>) {
+        // A pid may have been used again.
+        let newest = self.lock().keeps.iter().rfind(|keep| keep.pid() == pid).cloned();
+        if let Some(keep) = newest {
+            keep.exited(signal);
+        }
+    }
+
+    fn keep_ended(&self, id: u64, summary: &control::Summary) {
+        let mut table = self.lock();
+        if let Some(capture) = table.captures.remove(&id) {
+            table.ended = sum(&table.ended, &totals(&capture));
+            table.ended_refused_rings += refused_rings(&capture);
+        }
+        table.keeps.iter().filter(|keep| keep.capture_id == id).for_each(|keep| keep.end());
+        table.forget_keeps();
+        drop(table);
+        let (frames, reason) = (summary.frames, &summary.reason);
+        tracing::info!(
+            capture = id,
+            frames,
+            reason,
+            "what capture {id} kept is at its end: {reason}"
+        );
+        self.changed.notify_one();
+    }
+}
+
+impl Wishes {
+    pub(super) fn add(&mut self, launch: Launch, wish: Wish) {
+        self.0.push_back((launch, wish));
+        if self.0.len() > LAUNCHES_KEPT {
+            self.0.pop_front();
+        }
+    }
+
+    pub(super) fn get(&self, launch: Launch) -> Option<Wish> {
+        self.0.iter().find(|(known, _)| *known == launch).map(|(_, wish)| wish.clone())
+    }
+}
+
+impl Table {
+    /// Of programs that have ended the last few stay, and no more than the newest alone may have.
+    pub(super) fn forget_keeps(&mut self) {
+        loop {
+            let ended = || self.keeps.iter().filter(|keep| !keep.is_running());
+            let bytes: u64 = ended().map(|keep| keep.kept.extent().bytes).sum();
+            let most = ended().next_back().map_or(0, |keep| keep.kept.limits.bytes);
+            if ended().count() <= ENDED_KEPT && bytes <= most {
+                return;
+            }
+            let Some(oldest) = self.keeps.iter().position(|keep| !keep.is_running()) else {
+                return;
+            };
+            self.keeps.remove(oldest);
+        }
+    }
+
+    /// The application whose kept frames `target` means, and whether it has ended.
+    pub(super) fn kept(&self, target: &Target) -> Result<(Arc<Keep>, bool), ControlError> {
+        let fits = |keep: &Keep| match target {
+            Target::Only | Target::All => true,
+            Target::App(name) => keep.is_called(name),
+            Target::Launch(launch) => keep.launch == Some(*launch),
+        };
+        let found: Vec<_> = self.keeps.iter().filter(|keep| fits(keep)).collect();
+        let newest = match (&found[..], target) {
+            ([], Target::App(name)) => return Err(no_app(format!("nothing is kept of {name}"))),
+            ([], _) => return Err(no_app("no application is kept".to_owned())),
+            // A launch has children, most of which show nothing.
+            (_, Target::Launch(_)) => {
+                found.iter().max_by_key(|keep| keep.kept.extent().frames).copied()
+            }
+            // A pid may have been used again.
+            (_, Target::App(name)) if name.parse::<u32>().is_ok() => found.last().copied(),
+            ([only], _) => Some(*only),
+            _ => None,
+        };
+        let Some(keep) = newest else {
+            let names = found
+                .iter()
+                .map(|keep| format!("{} (pid {})", keep.origin.process.name, keep.pid()));
+            let names: Vec<_> = names.collect();
+            return Err(ControlError::new(
+                code::AMBIGUOUS,
+                format!("several applications are kept, name one: {}", names.join(", ")),
+            ));
+        };
+        let is_gone = |process: &&Arc<Process>| process.is_gone();
+        let process = self.processes.values().find(|process| process.pid == keep.pid());
+        let has_ended =
+            !keep.is_running() || process.is_none() || process.filter(is_gone).is_some();
+        Ok((Arc::clone(keep), has_ended))
+    }
+}

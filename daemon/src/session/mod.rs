@@ -1,0 +1,301 @@
+//! The session: one daemon's lifetime. Who is connected, what is being captured, what was refused.
+//!
+//! Knows no socket and no message framing. Its lock is held for short, bounded work only.
+
+mod keeping;
+mod report;
+mod table;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context;
+use gapii_protocol::app::{self, AppHello};
+use gapii_protocol::control::{self, AppInfo, ControlError, StartRequest, Target, Totals, code};
+use gapii_ringbuf::{CounterMap, Mode, ModeSettings, SegmentLayout};
+use rustix::process::Pid;
+use tokio::sync::{Notify, mpsc};
+
+use crate::capture::end::Cause;
+use crate::capture::{Capture, Departure, Destination, Order, Plan};
+use crate::clock;
+use crate::config::Config;
+use crate::process::{Descriptors, Process};
+use crate::session::report::{Counters, refused_rings, sum};
+use crate::session::table::Table;
+
+/// Launches whose capture has ended and whose late processes must not wait for one.
+const ENDED_LAUNCHES: usize = 64;
+
+/// What all connections share.
+#[derive(Debug)]
+pub struct Session {
+    pub id: [u8; 16],
+    pub rejected: Counters,
+    /// Notified when something changes that the status page shows.
+    pub changed: Notify,
+    /// Clients that are connected.
+    pub clients: AtomicU64,
+    started_ns: u64,
+    layout: SegmentLayout,
+    max_apps: usize,
+    level: i32,
+    store_bytes: u64,
+    counter: Arc<CounterMap>,
+    counter_fd: OwnedFd,
+    table: Mutex<Table>,
+}
+
+/// Why an application is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    #[error("{0} applications are connected, and no more are taken")]
+    TooMany(usize),
+    #[error("shared memory for the application: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl Session {
+    pub fn new(config: &Config) -> anyhow::Result<Arc<Self>> {
+        let layout = SegmentLayout::new(config.slots, config.ring_size)
+            .context("rings of this size and number do not fit")?;
+        let (counter, counter_fd) = CounterMap::create().context("cannot make the counter page")?;
+        Ok(Arc::new(Self {
+            id: random_id().context("cannot read /dev/urandom")?,
+            rejected: Counters::default(),
+            changed: Notify::new(),
+            clients: AtomicU64::new(0),
+            started_ns: clock::monotonic_ns(),
+            layout,
+            max_apps: config.max_apps as usize,
+            level: config.level,
+            store_bytes: config.keep_contents,
+            counter: Arc::new(counter),
+            counter_fd,
+            table: Mutex::new(Table::default()),
+        }))
+    }
+
+    pub fn layout(&self) -> SegmentLayout {
+        self.layout
+    }
+
+    /// The counter page, for an application.
+    pub fn counter_fd(&self) -> BorrowedFd<'_> {
+        self.counter_fd.as_fd()
+    }
+
+    /// Takes an application in: it is told what to do before it hears of it. Ends an earlier one of
+    /// the same pid.
+    pub fn register(
+        self: &Arc<Self>,
+        pid: Pid,
+        hello: &AppHello,
+    ) -> Result<(Arc<Process>, Descriptors), RegisterError> {
+        let mut table = self.lock();
+        let number = pid.as_raw_pid() as u32;
+        let earlier = table.processes.values().find(|process| process.pid == number);
+        if let Some(index) = earlier.map(|process| process.index) {
+            table.unregister(index, Departure::Exec);
+        }
+        if table.processes.len() >= self.max_apps {
+            return Err(RegisterError::TooMany(table.processes.len()));
+        }
+        let (process, fds) =
+            Process::new(table.next_process, pid, hello, self.layout, self.store_bytes)?;
+        let process = Arc::new(process);
+        table.next_process += 1;
+        let pending = process.launch.and_then(|launch| table.launched(launch));
+        let mut joined = pending.is_some_and(|capture| capture.join(&process));
+        if let Some(wish) = process.launch.and_then(|launch| table.wishes.get(launch)) {
+            joined |= self.keep(&mut table, &process, wish).is_ok();
+        }
+        let over = process.launch.is_some_and(|launch| table.ended_launches.contains(&launch));
+        if !joined && !over && !table.ending && hello.flags & app::FLAG_WAIT != 0 {
+            process.set_mode(ModeSettings { mode: Mode::Wait, ..ModeSettings::default() });
+        }
+        table.processes.insert(process.index, Arc::clone(&process));
+        drop(table);
+        self.changed.notify_one();
+        Ok((process, fds))
+    }
+
+    /// Forgets an application that is gone. Its capture takes what it left.
+    pub fn unregister(&self, index: u32, how: Departure) {
+        self.lock().unregister(index, how);
+        self.changed.notify_one();
+    }
+
+    /// Starts a capture; `ended` hears of its end.
+    pub fn start(
+        self: &Arc<Self>,
+        request: StartRequest,
+        output: OwnedFd,
+        ended: mpsc::UnboundedSender<control::Ended>,
+    ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
+        check(&request)?;
+        let mut table = self.lock();
+        if table.ending {
+            return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
+        }
+        let processes = table.candidates(&request.target)?;
+        let id = table.last_capture + 1;
+        let launch = match request.target {
+            Target::Launch(launch) => Some(launch),
+            _ => None,
+        };
+        let plan = Plan { launch, ..self.plan(id, &request) };
+        let session = Arc::clone(self);
+        let on_end =
+            move |summary| session.capture_ended(control::Ended { capture: id, summary }, &ended);
+        let capture =
+            Capture::start(plan, Destination::File(output), Arc::clone(&self.counter), on_end)
+                .map_err(|error| {
+                    ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
+                })?;
+        table.last_capture = id;
+        table.captures.insert(id, Arc::clone(&capture));
+        let joined = processes.iter().filter(|process| capture.join(process));
+        let apps = joined.map(|process| process.info()).collect();
+        capture.all_joined();
+        drop(table);
+        self.changed.notify_one();
+        Ok((capture, apps))
+    }
+
+    fn plan(&self, id: u64, request: &StartRequest) -> Plan {
+        Plan {
+            id,
+            session: self.id,
+            launch: None,
+            frames: request.frames,
+            skip_frames: request.skip_frames,
+            seconds: request.seconds,
+            overflow: request.overflow,
+            stall_ms: request.stall_ms,
+            observe_frames: request.observe_frames,
+            frame_pixels: request.frame_pixels,
+            timing: request.timing,
+            keep: None,
+            command: request.command.clone(),
+            level: self.level,
+            ring_bytes: self.layout.ring_bytes(),
+        }
+    }
+
+    /// Tells captures to stop; returns which.
+    pub fn stop(&self, target: &Target) -> Result<Vec<u64>, ControlError> {
+        let table = self.lock();
+        let captures = table.targeted(target)?;
+        Ok(captures
+            .into_iter()
+            .filter(|capture| capture.order(Order::Stop(Cause::Stop)).is_ok())
+            .map(|capture| capture.plan.id)
+            .collect())
+    }
+
+    /// The captures that run.
+    pub fn captures(&self) -> Vec<Arc<Capture>> {
+        self.lock().captures.values().cloned().collect()
+    }
+
+    pub fn apps(&self) -> Vec<AppInfo> {
+        self.lock().processes.values().map(|process| process.info()).collect()
+    }
+
+    /// Ends everything: captures close their traces, waiting applications go on.
+    pub fn end(&self) {
+        let mut table = self.lock();
+        table.ending = true;
+        for process in table.processes.values().filter(|process| process.capture().is_none()) {
+            process.set_mode(ModeSettings::default());
+        }
+        for capture in table.captures.values() {
+            capture.hurry();
+            // One that takes no orders is ending already.
+            let _ = capture.order(Order::Stop(Cause::Shutdown));
+        }
+    }
+
+    /// The session's id in hexadecimal.
+    pub fn id_text(&self) -> String {
+        self.id.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn capture_ended(&self, ended: control::Ended, client: &mpsc::UnboundedSender<control::Ended>) {
+        let mut table = self.lock();
+        if let Some(capture) = table.captures.remove(&ended.capture) {
+            // With the end of the file, of which progress has not heard.
+            let file_bytes = ended.summary.file_bytes;
+            let totals = Totals { file_bytes, ..capture.progress.totals() };
+            table.ended = sum(&table.ended, &totals);
+            table.ended_refused_rings += refused_rings(&capture);
+            *table.ended_by_reason.entry(ended.summary.reason.clone()).or_default() += 1;
+            if let Some(launch) = capture.plan.launch {
+                table.ended_launches.push_back(launch);
+                if table.ended_launches.len() > ENDED_LAUNCHES {
+                    table.ended_launches.pop_front();
+                }
+            }
+        }
+        drop(table);
+        log_end(&ended);
+        // A client that is gone does not care.
+        let _ = client.send(ended);
+        self.changed.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        // A panic under the lock leaves maps that are still maps.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn log_end(control::Ended { capture, summary }: &control::Ended) {
+    let control::Summary { reason, frames, calls, file_bytes, lost, .. } = summary;
+    let losses = match lost.calls {
+        0 => "nothing lost".to_owned(),
+        calls => format!("{calls} calls lost"),
+    };
+    tracing::info!(
+        capture,
+        reason,
+        frames,
+        calls,
+        file_bytes,
+        lost_calls = lost.calls,
+        lost_bytes = lost.bytes,
+        waits = summary.waits,
+        "capture {capture} has ended ({reason}): {frames} frames, {calls} calls, {losses}"
+    );
+    if let Some(error) = &summary.error {
+        tracing::warn!(capture, error, "the output of capture {capture} failed: {error}");
+    }
+}
+
+/// Refuses numbers that mean nothing.
+fn check(request: &StartRequest) -> Result<(), ControlError> {
+    let bad = |message: String| Err(ControlError::new(code::BAD_REQUEST, message));
+    match (request.seconds, request.frames) {
+        (Some(seconds), _) if !(seconds > 0.0 && seconds.is_finite()) => {
+            bad(format!("a capture cannot last {seconds} seconds"))
+        }
+        (_, Some(0)) => bad("a capture of 0 frames is none".to_owned()),
+        _ if request.keep.is_some_and(|keep| keep.frames == 0 || keep.keyframe_every == 0) => {
+            bad("0 frames are none to keep, and a keyframe every 0 frames is none".to_owned())
+        }
+        _ if request.observe_frames == Some(0) => {
+            bad("every 0th frame is none, leave it out to observe no frames".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn random_id() -> io::Result<[u8; 16]> {
+    let mut id = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut id)?;
+    Ok(id)
+}
