@@ -26,6 +26,7 @@ impl<T> Default for NameCache<T> {
 
 impl<T: Default> NameCache<T> {
     /// [`Objects::find`] in the table of `group` that `table` gives.
+    #[inline]
     pub fn find(
         &mut self,
         group: &Group,
@@ -36,6 +37,7 @@ impl<T: Default> NameCache<T> {
     }
 
     /// [`Objects::bind`] in the table of `group` that `table` gives.
+    #[inline]
     pub fn bind(
         &mut self,
         group: &Group,
@@ -45,6 +47,7 @@ impl<T: Default> NameCache<T> {
         self.look_up(group, name, |state| table(state).bind(name))
     }
 
+    #[inline]
     fn look_up(
         &mut self,
         group: &Group,

@@ -3617,8 +3617,7 @@ pub mod glVertexAttribPointer {
             && i64::from(stride) >= 0
             && functions::may_point(&*context, pointer)
         {
-            crate::gles::set_vertex_array(thread, memory, index, size, r#type, stride, pointer);
-            crate::gles::set_vertex_format(
+            crate::gles::set_vertex_pointer(
                 thread,
                 memory,
                 index,
@@ -3626,7 +3625,8 @@ pub mod glVertexAttribPointer {
                 r#type,
                 normalized != 0,
                 false,
-                0,
+                stride,
+                pointer,
             );
         }
     }

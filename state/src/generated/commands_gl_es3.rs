@@ -5805,8 +5805,9 @@ pub mod glVertexAttribIPointer {
             && i64::from(stride) >= 0
             && functions::may_point(&*context, pointer)
         {
-            crate::gles::set_vertex_array(thread, memory, index, size, r#type, stride, pointer);
-            crate::gles::set_vertex_format(thread, memory, index, size, r#type, false, true, 0);
+            crate::gles::set_vertex_pointer(
+                thread, memory, index, size, r#type, false, true, stride, pointer,
+            );
         }
     }
 }

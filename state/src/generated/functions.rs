@@ -11,6 +11,7 @@ use crate::{At, Ref, number};
 
 /// Bytes behind the pointer to a native window or pixmap: X11 passes its name by address, the
 /// others an object of their own.
+#[inline]
 pub fn native_bytes(process: &ProcessState, display: u64) -> i64 {
     if i64::from(process.displays.get(process.displays.find(display)).map_or(0, |it| it.platform))
         == EGL_PLATFORM_X11_KHR
@@ -28,6 +29,7 @@ pub fn native_bytes(process: &ProcessState, display: u64) -> i64 {
     }
 }
 
+#[inline]
 pub fn is_buffer_target(target: u32) -> bool {
     match i64::from(target) {
         GL_ARRAY_BUFFER | GL_ELEMENT_ARRAY_BUFFER => true,
@@ -46,6 +48,7 @@ pub fn is_buffer_target(target: u32) -> bool {
     }
 }
 
+#[inline]
 pub fn is_buffer_usage(usage: u32) -> bool {
     match i64::from(usage) {
         GL_STREAM_DRAW | GL_STREAM_READ | GL_STREAM_COPY | GL_STATIC_DRAW | GL_STATIC_READ
@@ -55,6 +58,7 @@ pub fn is_buffer_usage(usage: u32) -> bool {
 }
 
 /// Formats of a list, whose length is a limit.
+#[inline]
 pub fn format_list(context: &Context, pname: u32) -> i64 {
     match i64::from(pname) {
         GL_COMPRESSED_TEXTURE_FORMATS => i64::from(context.limits.compressed_texture_formats),
@@ -65,16 +69,19 @@ pub fn format_list(context: &Context, pname: u32) -> i64 {
 }
 
 /// A target (16 bits) and a sized format (16 bits) as one number.
+#[inline]
 pub fn format_key(target: u32, format: u32) -> i64 {
     number::shl(i64::from(target), 32) | i64::from(format)
 }
 
 /// Those that a program's own messages may have.
+#[inline]
 pub fn is_message_source(source: u32) -> bool {
     i64::from(source) == GL_DEBUG_SOURCE_APPLICATION
         || i64::from(source) == GL_DEBUG_SOURCE_THIRD_PARTY
 }
 
+#[inline]
 pub fn has_label(identifier: u32) -> bool {
     match i64::from(identifier) {
         GL_BUFFER
@@ -92,6 +99,7 @@ pub fn has_label(identifier: u32) -> bool {
     }
 }
 
+#[inline]
 pub fn draws_something(mode: u32) -> bool {
     match i64::from(mode) {
         GL_POINTS | GL_LINES | GL_LINE_LOOP | GL_LINE_STRIP | GL_TRIANGLES | GL_TRIANGLE_STRIP
@@ -105,6 +113,7 @@ pub fn draws_something(mode: u32) -> bool {
     }
 }
 
+#[inline]
 pub fn client_array_slot(context: &Context, array: u32) -> i64 {
     match i64::from(array) {
         GL_VERTEX_ARRAY => 32,
@@ -120,6 +129,7 @@ pub fn client_array_slot(context: &Context, array: u32) -> i64 {
     }
 }
 
+#[inline]
 pub fn is_coordinate(r#type: u32) -> bool {
     match i64::from(r#type) {
         GL_BYTE | GL_SHORT | GL_FIXED | GL_FLOAT => true,
@@ -128,6 +138,7 @@ pub fn is_coordinate(r#type: u32) -> bool {
 }
 
 /// A number of 16.16 bits, unless the parameter's values are names or truths.
+#[inline]
 pub fn fixed_parameter(pname: u32, value_: i32) -> f64 {
     match i64::from(pname) {
         GL_FOG_MODE | GL_LIGHT_MODEL_TWO_SIDE | GL_TEXTURE_ENV_MODE | GL_COORD_REPLACE_OES => {
@@ -143,6 +154,7 @@ pub fn fixed_parameter(pname: u32, value_: i32) -> f64 {
 }
 
 /// Numbers of a light's parameter; 0 where there is no such light.
+#[inline]
 pub fn light_numbers(light: u32, pname: u32) -> i64 {
     if i64::from(light) >= GL_LIGHT0 && i64::from(light) <= GL_LIGHT7 {
         sizes::light_values(i64::from(pname))
@@ -152,20 +164,24 @@ pub fn light_numbers(light: u32, pname: u32) -> i64 {
 }
 
 /// Numbers of a material's parameter; 0 where there is no such face.
+#[inline]
 pub fn material_numbers(is_face: bool, pname: u32) -> i64 {
     if is_face { sizes::material_values(i64::from(pname)) } else { 0 }
 }
 
 /// A number of 16.16 bits.
+#[inline]
 pub fn fixed(value_: i32) -> f64 {
     (i64::from(value_) as f64) / 65536.0_f64
 }
 
+#[inline]
 pub fn is_clip_plane(plane: u32) -> bool {
     i64::from(plane) >= GL_CLIP_PLANE0 && i64::from(plane) <= GL_CLIP_PLANE5
 }
 
 /// Numbers of a target's parameter; 0 where the target has no such parameter.
+#[inline]
 pub fn texture_environment_numbers(target: u32, pname: u32) -> i64 {
     let is_of_target: bool = match i64::from(pname) {
         GL_COORD_REPLACE_OES => i64::from(target) == GL_POINT_SPRITE_OES,
@@ -175,6 +191,7 @@ pub fn texture_environment_numbers(target: u32, pname: u32) -> i64 {
     if is_of_target { sizes::texture_environment_values(i64::from(pname)) } else { 0 }
 }
 
+#[inline]
 pub fn fixed_texture_parameter(pname: u32, value_: i32) -> f64 {
     if i64::from(pname) == GL_TEXTURE_MAX_ANISOTROPY_EXT {
         functions::fixed(value_)
@@ -183,6 +200,7 @@ pub fn fixed_texture_parameter(pname: u32, value_: i32) -> f64 {
     }
 }
 
+#[inline]
 pub fn is_framebuffer_target(target: u32) -> bool {
     i64::from(target) == GL_FRAMEBUFFER
         || i64::from(target) == GL_DRAW_FRAMEBUFFER
@@ -190,6 +208,7 @@ pub fn is_framebuffer_target(target: u32) -> bool {
 }
 
 #[cfg(feature = "tools")]
+#[inline]
 pub fn bound_framebuffer(context: &Context, target: u32) -> Ref<Framebuffer> {
     if i64::from(target) == GL_READ_FRAMEBUFFER {
         context.read_framebuffer
@@ -198,27 +217,33 @@ pub fn bound_framebuffer(context: &Context, target: u32) -> Ref<Framebuffer> {
     }
 }
 
+#[inline]
 pub fn has_unpack_subimage(context: &Context) -> bool {
     (context.version >= (3, 0)) || context.extensions.has(extensions::GL_EXT_unpack_subimage)
 }
 
+#[inline]
 pub fn has_pack_subimage(context: &Context) -> bool {
     (context.version >= (3, 0)) || context.extensions.has(extensions::GL_NV_pack_subimage)
 }
 
+#[inline]
 pub fn is_alignment(param: i32) -> bool {
     i64::from(param) == 1 || i64::from(param) == 2 || i64::from(param) == 4 || i64::from(param) == 8
 }
 
+#[inline]
 pub fn is_front(face: u32) -> bool {
     i64::from(face) == GL_FRONT || i64::from(face) == GL_FRONT_AND_BACK
 }
 
+#[inline]
 pub fn is_back(face: u32) -> bool {
     i64::from(face) == GL_BACK || i64::from(face) == GL_FRONT_AND_BACK
 }
 
 /// The program of that name: the current one keeps it even when it is deleted.
+#[inline]
 pub fn program_named(context: &Context, group: &GroupState, name: u32) -> Ref<Program> {
     if i64::from(name) != 0 && i64::from((context.program.name() as u32)) == i64::from(name) {
         context.program
@@ -228,6 +253,7 @@ pub fn program_named(context: &Context, group: &GroupState, name: u32) -> Ref<Pr
 }
 
 /// What a target of image commands is a part of.
+#[inline]
 pub fn texture_target(target: u32) -> u32 {
     (match i64::from(target) {
         GL_TEXTURE_CUBE_MAP_POSITIVE_X
@@ -240,6 +266,7 @@ pub fn texture_target(target: u32) -> u32 {
     }) as u32
 }
 
+#[inline]
 pub fn is_texture_target(target: u32) -> bool {
     match i64::from(target) {
         GL_TEXTURE_2D | GL_TEXTURE_CUBE_MAP | GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY => true,
@@ -252,17 +279,20 @@ pub fn is_texture_target(target: u32) -> bool {
     }
 }
 
+#[inline]
 pub fn is_image_target_2d(target: u32) -> bool {
     i64::from(target) == GL_TEXTURE_2D
         || i64::from(functions::texture_target(target)) != i64::from(target)
 }
 
+#[inline]
 pub fn is_image_target_3d(target: u32) -> bool {
     i64::from(target) == GL_TEXTURE_3D
         || i64::from(target) == GL_TEXTURE_2D_ARRAY
         || i64::from(target) == GL_TEXTURE_CUBE_MAP_ARRAY
 }
 
+#[inline]
 pub fn bound_texture(context: &Context, target: u32) -> Ref<Texture> {
     context
         .texture_units
@@ -273,11 +303,13 @@ pub fn bound_texture(context: &Context, target: u32) -> Ref<Texture> {
 }
 
 /// So many numbers; location -1 stands for a uniform that there is not, of which nothing is read.
+#[inline]
 pub fn numbers(location: i32, count: i64) -> i64 {
     if i64::from(location) >= 0 { count } else { 0 }
 }
 
 /// The program that glUniform* changes.
+#[inline]
 pub fn active_program(context: &Context) -> Ref<Program> {
     if context.program.is_some() {
         context.program
@@ -286,6 +318,7 @@ pub fn active_program(context: &Context) -> Ref<Program> {
     }
 }
 
+#[inline]
 pub fn is_float_format(context: &Context, size: i32, r#type: u32) -> bool {
     i64::from(size) >= 1
         && i64::from(size) <= 4
@@ -299,6 +332,7 @@ pub fn is_float_format(context: &Context, size: i32, r#type: u32) -> bool {
         })
 }
 
+#[inline]
 pub fn is_integer_format(size: i32, r#type: u32) -> bool {
     i64::from(size) >= 1
         && i64::from(size) <= 4
@@ -310,6 +344,7 @@ pub fn is_integer_format(size: i32, r#type: u32) -> bool {
 }
 
 /// Generic attributes that there are.
+#[inline]
 pub fn is_attrib(context: &Context, index: u32) -> bool {
     i64::from(index)
         < (if i64::from(context.limits.vertex_attribs) > 0 {
@@ -320,6 +355,7 @@ pub fn is_attrib(context: &Context, index: u32) -> bool {
 }
 
 /// Since ES 3 memory of the program can't be given to a vertex array object.
+#[inline]
 pub fn may_point(context: &Context, pointer: u64) -> bool {
     context.array_buffer.is_some()
         || pointer == 0
@@ -328,6 +364,7 @@ pub fn may_point(context: &Context, pointer: u64) -> bool {
 }
 
 /// What GL_KHR_debug calls that kind of object.
+#[inline]
 pub fn label_identifier(r#type: u32) -> u32 {
     (match i64::from(r#type) {
         GL_BUFFER_OBJECT_EXT => GL_BUFFER,
@@ -341,6 +378,7 @@ pub fn label_identifier(r#type: u32) -> u32 {
 }
 
 /// Numbers of a coordinate's parameter; 0 where there is no such coordinate.
+#[inline]
 pub fn texture_generation_numbers(coord: u32, pname: u32) -> i64 {
     if i64::from(coord) == GL_TEXTURE_GEN_STR_OES {
         sizes::texture_generation_values(i64::from(pname))

@@ -13,10 +13,8 @@ impl Context {
         }
     }
 
+    #[inline]
     pub(super) fn arrays_mut(&mut self) -> &mut VertexArrays {
-        if self.vertex_arrays.get(self.vertex_array).is_none() {
-            return &mut self.default_arrays;
-        }
         match self.vertex_arrays.get_mut(self.vertex_array) {
             Some(bound) => &mut bound.arrays,
             None => &mut self.default_arrays,
@@ -37,14 +35,39 @@ impl VertexArrays {
             && self.binding_of(slot).is_some_and(|at| at.buffer.is_none() && at.offset != 0)
     }
 
+    /// Puts a slot's vertices into this buffer, or the program's memory.
+    #[inline]
+    fn place(
+        &mut self,
+        slot: usize,
+        buffer: Ref<Buffer>,
+        (size, ty): (i32, u32),
+        (stride, pointer): (i32, u64),
+    ) -> Option<&mut crate::VertexAttrib> {
+        let packed = || i32::try_from(formats::vertex_bytes(size, ty)).unwrap_or(0);
+        let stride = if stride == 0 { packed() } else { stride };
+        let binding = self.bindings.get_mut(slot)?;
+        binding.buffer = buffer;
+        binding.offset = pointer;
+        binding.stride = stride;
+        let attrib = self.attribs.get_mut(slot)?;
+        attrib.size = size;
+        attrib.kind = ty;
+        attrib.relative_offset = 0;
+        attrib.binding_shift = 0;
+        self.find_client(slot);
+        self.attribs.get_mut(slot)
+    }
+
     /// Finds again what lies in the program's memory, after a change of a slot or of the binding
     /// point of the same number.
+    #[inline]
     fn find_client(&mut self, slot: usize) {
         if self.is_shifted {
             self.find_all_client();
-        } else if slot < self.attribs.len() {
-            let bit = 1 << slot;
-            self.client = if self.is_client(slot) { self.client | bit } else { self.client & !bit };
+        } else if let (Some(attrib), Some(at)) = (self.attribs.get(slot), self.bindings.get(slot)) {
+            let is_client = attrib.enabled && at.buffer.is_none() && at.offset != 0;
+            self.client = self.client & !(1 << slot) | u64::from(is_client) << slot;
         }
     }
 
@@ -66,7 +89,7 @@ impl VertexArrays {
     }
 }
 
-/// What glVertexAttribPointer does: `pointer` is an offset while a buffer is bound to
+/// Where the vertices of a slot lie: `pointer` is an offset while a buffer is bound to
 /// GL_ARRAY_BUFFER.
 pub fn set_vertex_array<M: Memory + ?Sized>(
     thread: &mut Thread,
@@ -79,24 +102,33 @@ pub fn set_vertex_array<M: Memory + ?Sized>(
 ) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let buffer = context.array_buffer;
-    let packed = i32::try_from(formats::vertex_bytes(size, ty)).unwrap_or(0);
-    let arrays = context.arrays_mut();
-    let slot = slot as usize;
-    let (Some(attrib), Some(binding)) =
-        (arrays.attribs.get_mut(slot), arrays.bindings.get_mut(slot))
-    else {
-        return;
-    };
-    attrib.size = size;
-    attrib.kind = ty;
-    attrib.relative_offset = 0;
-    attrib.binding_shift = 0;
-    binding.buffer = buffer;
-    binding.offset = pointer;
-    binding.stride = if stride == 0 { packed } else { stride };
-    arrays.find_client(slot);
+    context.arrays_mut().place(slot as usize, buffer, (size, ty), (stride, pointer));
 }
 
+/// What glVertexAttribPointer does: [`set_vertex_array`], and how its numbers are taken.
+#[inline]
+pub fn set_vertex_pointer<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    slot: u32,
+    size: i32,
+    ty: u32,
+    normalized: bool,
+    integer: bool,
+    stride: i32,
+    pointer: u64,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let buffer = context.array_buffer;
+    let arrays = context.arrays_mut();
+    let placed = arrays.place(slot as usize, buffer, (size, ty), (stride, pointer));
+    if let Some(attrib) = placed {
+        attrib.normalized = normalized;
+        attrib.integer = integer;
+    }
+}
+
+#[inline]
 pub fn enable_vertex_array<M: Memory + ?Sized>(
     thread: &mut Thread,
     _memory: &M,
@@ -115,6 +147,7 @@ pub fn enable_vertex_array<M: Memory + ?Sized>(
 }
 
 /// How the numbers of a slot are taken; where they lie stays.
+#[inline]
 pub fn set_vertex_format<M: Memory + ?Sized>(
     thread: &mut Thread,
     _memory: &M,
@@ -135,6 +168,7 @@ pub fn set_vertex_format<M: Memory + ?Sized>(
     }
 }
 
+#[inline]
 pub fn set_vertex_binding<M: Memory + ?Sized>(
     thread: &mut Thread,
     _memory: &M,

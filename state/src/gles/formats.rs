@@ -25,6 +25,7 @@ fn components(format: u32) -> u64 {
     }
 }
 
+#[inline]
 fn component_bytes(ty: u32) -> u64 {
     match ty {
         GL_BYTE | GL_UNSIGNED_BYTE => 1,
@@ -63,6 +64,7 @@ fn depth_stencil_bytes(format: u32, ty: u32) -> u64 {
 }
 
 /// Bytes of one vertex' attribute; 0 for a type that there is not.
+#[inline]
 pub fn vertex_bytes(size: i32, ty: u32) -> u64 {
     let numbers = u64::try_from(size).unwrap_or(0);
     match ty {

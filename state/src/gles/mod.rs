@@ -30,7 +30,7 @@ mod uniforms;
 
 pub use arrays::{
     bind_vertex_buffer, enable_vertex_array, set_vertex_array, set_vertex_binding,
-    set_vertex_divisor, set_vertex_format,
+    set_vertex_divisor, set_vertex_format, set_vertex_pointer,
 };
 pub use attribute_lists::attributes_to_none;
 pub use buffers::{

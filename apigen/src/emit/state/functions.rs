@@ -44,7 +44,9 @@ fn function(program: &Program, function: &Function, used: &mut Used) -> String {
     body += expr::bare(&emitter.value(&function.value, &function.result));
     let params = params(program, function, needs).join(", ");
     let (name, result) = (field(&function.name), rust(program, &function.result));
-    format!("{}{cfg}pub fn {name}({params}) -> {result} {{\n{body}\n}}\n", docs(&function.docs))
+    let docs = docs(&function.docs);
+    // They are called in other crates, on the way of a call.
+    format!("{docs}{cfg}#[inline]\npub fn {name}({params}) -> {result} {{\n{body}\n}}\n")
 }
 
 fn params(program: &Program, function: &Function, needs: Needs) -> Vec<String> {

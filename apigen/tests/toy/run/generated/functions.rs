@@ -10,6 +10,7 @@ use super::{extensions, functions, sizes};
 use crate::{At, Ref, number};
 
 /// The buffer that is bound to a target.
+#[inline]
 pub fn bound(context: &Context, target: u32) -> Ref<Buffer> {
     match i64::from(target) {
         TOY_VERTICES => context.vertices,
@@ -18,14 +19,17 @@ pub fn bound(context: &Context, target: u32) -> Ref<Buffer> {
     }
 }
 
+#[inline]
 pub fn offset_of(pointer: u64) -> i64 {
     pointer as i64
 }
 
+#[inline]
 pub fn is_matrix(pname: u32) -> bool {
     i64::from(pname) == TOY_MATRIX && sizes::value(i64::from(pname)) >= 16
 }
 
+#[inline]
 pub fn rounded(size: i64, to: i64) -> i64 {
     let more: i64 = number::sub(number::add(size, to), 1);
     number::sub(more, number::rem(more, to))
