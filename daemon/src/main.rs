@@ -13,7 +13,6 @@ mod log;
 mod metrics;
 mod peer;
 mod process;
-mod rights;
 mod service;
 mod session;
 mod status_page;
@@ -29,6 +28,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use gapii_protocol::status;
+use gapii_remote::rights;
 use rustix::process::{Signal, geteuid};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};

@@ -22,15 +22,26 @@ const SENT_MAX: usize = 4;
 pub async fn send(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut sent = 0;
     while sent < bytes.len() {
-        socket.writable().await?;
         let beside = if sent == 0 { fds } else { &[] };
-        match socket.try_io(Interest::WRITABLE, || send_some(socket, &bytes[sent..], beside)) {
-            Ok(count) => sent += count,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
+        sent += send_part(socket, &bytes[sent..], beside).await?;
     }
     Ok(())
+}
+
+/// Sends a first part of `bytes`, with the descriptors, and returns its length. Nothing was sent where
+/// this is dropped before it is done.
+pub async fn send_part(
+    socket: &UnixStream,
+    bytes: &[u8],
+    fds: &[BorrowedFd<'_>],
+) -> io::Result<usize> {
+    loop {
+        socket.writable().await?;
+        match socket.try_io(Interest::WRITABLE, || send_some(socket, bytes, fds)) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            sent => return sent,
+        }
+    }
 }
 
 /// Receives some bytes, and appends the descriptors beside them; 0 at the end of the stream.

@@ -1,0 +1,130 @@
+//! Where credentials lie, and files that only their owner may read.
+//!
+//! Reads nothing that others can read or write, and nothing without an end.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// Longest file of credentials.
+const FILE_LEN_MAX: u64 = 1 << 20;
+
+/// Why a file of credentials can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    #[error("{} is not there", .0.display())]
+    Absent(PathBuf),
+    #[error("others than its owner can read or change {}; `chmod 600` it", .0.display())]
+    Open(PathBuf),
+    #[error("{} belongs to user {owner}", path.display())]
+    Foreign { path: PathBuf, owner: u32 },
+    #[error("{} is no file of credentials: {why}", path.display())]
+    Bad { path: PathBuf, why: String },
+    #[error("can't use {}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+}
+
+/// Where a daemon of this user has its credentials, unless it is told another place.
+pub fn daemon_folder() -> Option<PathBuf> {
+    match rustix::process::geteuid().is_root() {
+        true => Some(PathBuf::from("/etc/gapii/remote")),
+        false => Some(user_folder()?.join("remote")),
+    }
+}
+
+/// Where a client has what admits it to the daemon of `host`.
+pub fn credentials_of(host: &str) -> Option<PathBuf> {
+    Some(user_folder()?.join("hosts").join(format!("{host}.json")))
+}
+
+fn user_folder() -> Option<PathBuf> {
+    let absolute =
+        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    Some(folder.join("gapii"))
+}
+
+/// The text of a file that is its owner's alone, who is this user or root.
+pub fn read_private(path: &Path) -> Result<String, PlaceError> {
+    let io = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => PlaceError::Absent(path.to_owned()),
+        _ => PlaceError::Io { path: path.to_owned(), error },
+    };
+    // A pipe in its place is not waited for.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut options = OpenOptions::new();
+    let file =
+        options.read(true).custom_flags(flags.bits().cast_signed()).open(path).map_err(io)?;
+    let metadata = file.metadata().map_err(io)?;
+    let owner = metadata.uid();
+    if owner != rustix::process::geteuid().as_raw() && owner != 0 {
+        return Err(PlaceError::Foreign { path: path.to_owned(), owner });
+    }
+    if metadata.mode() & 0o077 != 0 {
+        return Err(PlaceError::Open(path.to_owned()));
+    }
+    let bad = |why: &str| PlaceError::Bad { path: path.to_owned(), why: why.to_owned() };
+    if !metadata.is_file() {
+        return Err(bad("it is no regular file"));
+    }
+    let mut text = String::new();
+    let read = file.take(FILE_LEN_MAX + 1).read_to_string(&mut text).map_err(io)?;
+    if read as u64 > FILE_LEN_MAX {
+        return Err(bad("it is too long"));
+    }
+    Ok(text)
+}
+
+/// Puts a file in its place, whole, and for its owner alone.
+pub fn write_private(path: &Path, text: &str) -> Result<(), PlaceError> {
+    let io = |error| PlaceError::Io { path: path.to_owned(), error };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // Temporary files are their owner's alone.
+    let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
+    draft.write_all(text.as_bytes()).and_then(|()| draft.as_file().sync_all()).map_err(io)?;
+    draft.persist(path).map_err(|error| io(error.error))?;
+    Ok(())
+}
+
+/// Makes a folder for its owner alone, where it is not there.
+pub fn make_folder(path: &Path) -> Result<(), PlaceError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| PlaceError::Io { path: path.to_owned(), error })
+}
+
+/// Keeps others from changing what is in a folder, until the value goes.
+pub fn lock_folder(path: &Path) -> Result<File, PlaceError> {
+    let io = |error: io::Error| PlaceError::Io { path: path.to_owned(), error };
+    let folder = fs::File::open(path).map_err(io)?;
+    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive)
+        .map_err(|errno| io(errno.into()))?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn file_is_read_only_where_nobody_else_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        assert!(matches!(read_private(&path), Err(PlaceError::Absent(_))));
+        write_private(&path, "words").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(read_private(&path).unwrap(), "words");
+        for mode in [0o640, 0o604, 0o620, 0o602] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            assert!(matches!(read_private(&path), Err(PlaceError::Open(_))), "{mode:o}");
+        }
+        write_private(&path, &"x".repeat(FILE_LEN_MAX as usize + 1)).unwrap();
+        assert!(matches!(read_private(&path), Err(PlaceError::Bad { .. })));
+    }
+}

@@ -1,0 +1,66 @@
+//! `Secret`: what only two sides may know. Never printed, compared in constant time.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use blake3::Hash as SecretHash;
+
+/// Bytes that nobody guesses, in hexadecimal.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+/// The machine has no random numbers.
+#[derive(Debug, thiserror::Error)]
+#[error("the system gives no random numbers")]
+pub struct NoRandomness;
+
+impl Secret {
+    /// 32 random bytes.
+    pub fn random() -> Result<Self, NoRandomness> {
+        Ok(Self(hex(&random::<32>()?)))
+    }
+
+    /// What stands for it where it is not to be read.
+    pub fn hash(&self) -> SecretHash {
+        blake3::hash(self.0.as_bytes())
+    }
+
+    /// Whether this is the one with that hash. Takes as long for every wrong one.
+    pub fn has_hash(&self, hash: &SecretHash) -> bool {
+        // Hashes are compared in constant time.
+        self.hash() == *hash
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Random bytes, fit for secrets.
+pub fn random<const N: usize>() -> Result<[u8; N], NoRandomness> {
+    let mut bytes = [0; N];
+    let random = rustls::crypto::ring::default_provider().secure_random;
+    random.fill(&mut bytes).map_err(|_| NoRandomness)?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secret_is_known_by_its_hash_and_never_shown() {
+        let (secret, other) = (Secret::random().unwrap(), Secret::random().unwrap());
+        assert!(secret.has_hash(&secret.hash()));
+        assert!(!other.has_hash(&secret.hash()));
+        assert!(!format!("{secret:?}").contains(&secret.0));
+    }
+}
