@@ -22,6 +22,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::capture::end::Cause;
 use crate::capture::{Capture, Order};
 use crate::peer::Peer;
+use crate::remote;
 use crate::rights;
 use crate::session::Session;
 
@@ -40,6 +41,8 @@ enum Hangup {
     Frame(#[from] FrameError),
     #[error("{0}")]
     Refused(ControlError),
+    #[error("from here on it is a link")]
+    Link,
 }
 
 struct Client {
@@ -83,10 +86,15 @@ pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Rec
     };
     // Relaxed, both: a number for people.
     client.session.clients.fetch_add(1, Ordering::Relaxed);
-    if let Err(hangup) = client.run(ending).await {
-        client.hang_up(&hangup).await;
-    }
+    let ended = client.run(ending.clone()).await;
     client.session.clients.fetch_sub(1, Ordering::Relaxed);
+    match ended {
+        Ok(()) => {}
+        Err(Hangup::Link) => {
+            return remote::serve_relay(client.session, client.socket, ending).await;
+        }
+        Err(hangup) => client.hang_up(&hangup).await,
+    }
     for capture in client.captures.values() {
         capture.hurry();
         // One that takes no orders is ending already.
@@ -140,6 +148,9 @@ impl Client {
             };
             if let Some(event) = event {
                 self.send(&event).await?;
+                if event == Event::Link {
+                    return Err(Hangup::Link);
+                }
             }
         }
         if self.buffer.is_empty() {
@@ -171,6 +182,11 @@ impl Client {
                 .session
                 .stop(&request.target)
                 .map(|captures| Event::Stopped(Stopped { captures })),
+            Request::Link if self.captures.is_empty() && self.buffer.is_empty() => Ok(Event::Link),
+            Request::Link => {
+                let message = "a connection that is used already can't become a link";
+                Err(ControlError::new(code::OUT_OF_TURN, message))
+            }
             Request::Exited(exited) => {
                 if let Some(pid) = exited.pid {
                     self.session.exited(pid, exited.signal);
@@ -262,7 +278,7 @@ impl Client {
             _ => tracing::warn!(client, "client {client} is refused: {hangup}"),
         }
         let error = match hangup {
-            Hangup::Io(_) => return,
+            Hangup::Io(_) | Hangup::Link => return,
             Hangup::Frame(error) => {
                 self.session.rejected.count(|counters| &counters.ctl_messages);
                 ControlError::new(code::BAD_REQUEST, error.to_string())

@@ -14,13 +14,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use gapii_protocol::{app, control};
 use rustix::fs::{FlockOperation, Mode, OFlags};
-use tokio::net::UnixListener;
+use tokio::net::{TcpListener as TokioTcpListener, UnixListener};
 
 use crate::config::Config;
 use crate::metrics::{MetricsAddress, MetricsListener};
 
 /// What the socket for metrics is called in a socket unit.
 const METRICS_NAME: &str = "metrics";
+/// What the socket for remote clients is called there.
+const REMOTE_NAME: &str = "remote";
 
 /// All sockets, listening.
 #[derive(Debug)]
@@ -28,6 +30,7 @@ pub struct Sockets {
     pub app: UnixListener,
     pub ctl: UnixListener,
     pub metrics: Option<MetricsListener>,
+    pub remote: Option<TokioTcpListener>,
     /// Keeps our places ours, and cleans them up; those of systemd's sockets are systemd's.
     pub place: Place,
 }
@@ -45,6 +48,7 @@ struct Handed {
     app: Option<StdListener>,
     ctl: Option<StdListener>,
     metrics: Option<OwnedFd>,
+    remote: Option<OwnedFd>,
 }
 
 impl Drop for Place {
@@ -59,7 +63,7 @@ impl Drop for Place {
 impl Sockets {
     /// Takes systemd's sockets, or makes them. Must run inside the runtime.
     pub fn open(config: &Config) -> anyhow::Result<Self> {
-        let Handed { app, ctl, metrics } = Handed::from_systemd()?;
+        let Handed { app, ctl, metrics, remote } = Handed::from_systemd()?;
         let mut place = Place::default();
         let (app, ctl) = match (app, ctl) {
             (Some(app), Some(ctl)) => (app, ctl),
@@ -85,12 +89,22 @@ impl Sockets {
             ),
             (None, None) => None,
         };
+        let remote = match (remote, config.remote.remote) {
+            _ if config.private => None,
+            (Some(handed), _) => Some(TcpListener::from(handed)),
+            (None, Some(address)) => Some(
+                TcpListener::bind(address)
+                    .with_context(|| format!("cannot serve remote clients on {address}"))?,
+            ),
+            (None, None) => None,
+        };
+        let remote = remote.map(listen_tcp).transpose()?;
         let listen = |socket: StdListener| {
             socket.set_nonblocking(true)?;
             UnixListener::from_std(socket)
         };
         let metrics = metrics.map(MetricsListener::new).transpose()?;
-        Ok(Self { app: listen(app)?, ctl: listen(ctl)?, metrics, place })
+        Ok(Self { app: listen(app)?, ctl: listen(ctl)?, metrics, remote, place })
     }
 }
 
@@ -104,9 +118,16 @@ impl Handed {
             // SAFETY: LISTEN_PID is us, so systemd opened this descriptor for us, and this runs
             // once, before anything else could have taken it.
             let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-            if name == METRICS_NAME {
-                handed.metrics = Some(socket);
-                continue;
+            match name.as_str() {
+                METRICS_NAME => {
+                    handed.metrics = Some(socket);
+                    continue;
+                }
+                REMOTE_NAME => {
+                    handed.remote = Some(socket);
+                    continue;
+                }
+                _ => {}
             }
             let socket = StdListener::from(socket);
             let address = socket.local_addr().with_context(|| format!("descriptor {fd}"))?;
@@ -115,12 +136,17 @@ impl Handed {
                 ("app", _) | (_, Some(app::SOCKET_NAME)) => handed.app = Some(socket),
                 ("ctl", _) | (_, Some(control::SOCKET_NAME)) => handed.ctl = Some(socket),
                 _ => bail!(
-                    "systemd hands over a socket {name:?}; app, ctl and {METRICS_NAME} are known"
+                    "systemd hands over a socket {name:?}; app, ctl, {METRICS_NAME} and {REMOTE_NAME} are known"
                 ),
             }
         }
         Ok(handed)
     }
+}
+
+fn listen_tcp(socket: TcpListener) -> anyhow::Result<TokioTcpListener> {
+    socket.set_nonblocking(true)?;
+    TokioTcpListener::from_std(socket).context("cannot serve remote clients")
 }
 
 impl Place {

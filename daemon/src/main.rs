@@ -13,6 +13,7 @@ mod log;
 mod metrics;
 mod peer;
 mod process;
+mod remote;
 mod service;
 mod session;
 mod status_page;
@@ -45,6 +46,8 @@ use crate::status_page::Page;
 const PAGE_PERIOD: Duration = Duration::from_millis(250);
 /// How long open traces have to be finished when the daemon is told to end.
 const ENDING_LIMIT: Duration = Duration::from_secs(8);
+/// How long remote clients have to take the rest.
+const LINKS_LIMIT: Duration = Duration::from_secs(3);
 /// A pause after an accept that failed, for want of descriptors as a rule.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// What is wrong with the command line or a configuration file: trying again does not help.
@@ -100,6 +103,11 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     let session = Session::new(config)?;
     let (end, ending) = watch::channel(false);
     tokio::spawn(accept_apps(Arc::clone(&session), sockets.app));
+    if let Some(listener) = sockets.remote {
+        let address = listener.local_addr()?;
+        tracing::info!(%address, "remote clients are served at {address}");
+        tokio::spawn(remote::serve(Arc::clone(&session), listener, ending.clone()));
+    }
     let clients = tokio::spawn(accept_clients(Arc::clone(&session), sockets.ctl, ending));
     if let Some(listener) = sockets.metrics {
         tracing::info!("metrics are served at {listener}");
@@ -125,6 +133,9 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     let _ = end.send(true);
     if tokio::time::timeout(ENDING_LIMIT, clients).await.is_err() {
         tracing::warn!("some captures could not be finished in time");
+    }
+    if tokio::time::timeout(LINKS_LIMIT, session.links.ended()).await.is_err() {
+        tracing::warn!("some remote clients could not be told in time");
     }
     while !session.captures().is_empty() {
         tokio::time::timeout(ENDING_LIMIT, session.changed.notified()).await?;

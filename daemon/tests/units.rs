@@ -53,7 +53,7 @@ fn units_have_no_mistake() {
     for (folder, user) in [("", false), ("user", true)] {
         let place = tempfile::tempdir().unwrap();
         let copies = copies(folder, place.path());
-        assert_eq!(copies.len(), 3, "{copies:?}");
+        assert_eq!(copies.len(), 4, "{copies:?}");
         // It calls a unit fine of which it does not know a key: what it says counts too.
         let (passed, said) = analyze(user, &["verify", "--man=no"], &copies);
         assert!(passed && said.is_empty(), "{said}");

@@ -20,9 +20,11 @@ pub use crate::app::common_version;
 /// Oldest version of this protocol that this build speaks.
 pub const CTL_VERSION_MIN: u16 = 1;
 /// Newest version of this protocol that this build speaks.
-pub const CTL_VERSION_MAX: u16 = 2;
+pub const CTL_VERSION_MAX: u16 = 3;
 /// Version from which on a daemon keeps and saves.
 pub const KEEPING_VERSION: u16 = 2;
+/// Version from which on a daemon takes links.
+pub const LINK_VERSION: u16 = 3;
 /// Longest message, in bytes, without its length word.
 pub const MESSAGE_LEN_MAX: u32 = 1 << 20;
 /// Length of the word before a message, in bytes.
@@ -92,6 +94,9 @@ pub enum Request {
     Save(SaveRequest),
     /// Stop captures. Answered with [`Event::Stopped`].
     Stop(StopRequest),
+    /// From here on the connection is one of a link, for a client of another machine: answered with
+    /// [`Event::Link`], after which both sides speak as `gapii_remote` says.
+    Link,
     /// The program launched for a capture is gone; only its parent knows how. Not answered.
     Exited(ExitedRequest),
 }
@@ -117,6 +122,8 @@ pub enum Event {
     Held(Held),
     /// Answer to [`Request::Stop`]: these were told to stop.
     Stopped(Stopped),
+    /// Answer to [`Request::Link`].
+    Link,
     /// Answer to any request that could not be done.
     Error(ControlError),
 }
@@ -640,6 +647,7 @@ mod tests {
             Request::Stop(StopRequest { target: Target::App("cat".into()) }),
             Request::Save(SaveRequest { target: Target::App("cat".into()), last: Some(100) }),
             Request::Exited(ExitedRequest { capture: 1, pid: Some(7), signal: Some(11) }),
+            Request::Link,
         ];
         for request in &requests {
             write_message(&mut stream, request).unwrap();

@@ -15,6 +15,7 @@ use clap::Parser;
 
 use crate::log::LogFilter;
 use crate::metrics::MetricsAddress;
+use crate::remote::RemoteOptions;
 
 pub use self::held::Held;
 pub use self::loaded::{LoadError, Loaded};
@@ -80,7 +81,10 @@ pub struct Config {
     #[arg(long, value_name = "ADDR")]
     pub metrics: Option<MetricsAddress>,
 
-    /// Serve one run: no status page, no metrics, and exit when standard input ends
+    #[command(flatten)]
+    pub remote: RemoteOptions,
+
+    /// Serve one run: no status page, no metrics, no remote clients, and exit when standard input ends
     #[arg(long, help_heading = INVOCATION)]
     pub private: bool,
 
@@ -136,7 +140,7 @@ fn parse_ring_size(text: &str) -> anyhow::Result<u64> {
     Ok(bytes)
 }
 
-fn parse_size(text: &str) -> anyhow::Result<u64> {
+pub fn parse_size(text: &str) -> anyhow::Result<u64> {
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
         Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),

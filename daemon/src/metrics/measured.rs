@@ -1,13 +1,14 @@
 //! What is measured: the session's counters and bounds, and the process' own use of the machine.
 
 use std::fs;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gapii_protocol::control::{Rejected, StatusInfo, Totals, reason};
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::exposition::{Exposition, Kind};
+use crate::remote::Links;
 use crate::session::Session;
 
 const REASONS: [&str; 6] =
@@ -20,6 +21,7 @@ pub fn text(session: &Session) -> String {
     connected(session, &status, &mut out);
     captured(&status.totals, &mut out);
     refused(&status.rejected, &mut out);
+    remote(&session.links, &mut out);
     process(&mut out);
     out.into_text()
 }
@@ -104,6 +106,46 @@ fn refused(refused: &Rejected, out: &mut Exposition) {
             ("client_peer", refused.ctl_peers),
             ("ring", refused.rings),
         ],
+    );
+}
+
+/// Remote clients, beside the bounds on them.
+fn remote(links: &Links, out: &mut Exposition) {
+    let (options, counters) = (&links.options, &links.counters);
+    let mut gauge = |name: &str, help: &str, value: u64| {
+        out.sample(Kind::Gauge, name, help, value);
+    };
+    let count = links.count() as u64;
+    gauge(
+        "gapiid_remote_clients",
+        "Remote clients, those that have lost their connection too.",
+        count,
+    );
+    gauge(
+        "gapiid_remote_clients_limit",
+        "Remote clients that may be.",
+        options.remote_clients.into(),
+    );
+    let held = "Bytes held for remote clients until they are acknowledged.";
+    gauge("gapiid_remote_tail_bytes", held, counters.held_bytes());
+    gauge("gapiid_remote_tail_bytes_limit", "Bytes that may be, for each.", options.remote_tail);
+    let mut counter = |name: &str, help: &str, value: &AtomicU64| {
+        // Relaxed: a number for people.
+        out.sample(Kind::Counter, name, help, value.load(Ordering::Relaxed));
+    };
+    let admitted = "Connections that were admitted.";
+    counter("gapiid_remote_connections_total", admitted, &counters.connections);
+    let resumed = "Connections with which a client went on.";
+    counter("gapiid_remote_resumed_total", resumed, &counters.resumed);
+    counter("gapiid_remote_lost_total", "Connections that were lost.", &counters.lost);
+    let given_up = "Remote clients that did not come back in time.";
+    counter("gapiid_remote_given_up_total", given_up, &counters.given_up);
+    let bytes = "Bytes of traces that were taken for remote clients.";
+    counter("gapiid_remote_output_bytes_total", bytes, &counters.output_bytes);
+    out.labelled(
+        (Kind::Counter, "gapiid_remote_refused_total", "Connections that were turned away."),
+        "why",
+        counters.refused(),
     );
 }
 

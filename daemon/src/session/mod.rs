@@ -24,6 +24,7 @@ use crate::capture::{Capture, Departure, Destination, Order, Plan};
 use crate::clock;
 use crate::config::Config;
 use crate::process::{Descriptors, Process};
+use crate::remote::Links;
 use crate::session::report::{Counters, refused_rings, sum};
 use crate::session::table::Table;
 
@@ -39,6 +40,8 @@ pub struct Session {
     pub changed: Notify,
     /// Clients that are connected.
     pub clients: AtomicU64,
+    /// Remote clients.
+    pub links: Links,
     started_ns: u64,
     layout: SegmentLayout,
     max_apps: usize,
@@ -68,6 +71,7 @@ impl Session {
             rejected: Counters::default(),
             changed: Notify::new(),
             clients: AtomicU64::new(0),
+            links: Links::new(&config.remote),
             started_ns: clock::monotonic_ns(),
             layout,
             max_apps: config.max_apps as usize,

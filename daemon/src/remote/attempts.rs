@@ -1,0 +1,202 @@
+//! How often an address may fail, and how much is said of it in the log.
+//!
+//! Remembers a bounded number of addresses; of IPv6 the network, which one machine has to itself.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Failures are forgotten after that.
+const WINDOW: Duration = Duration::from_secs(60);
+/// Addresses that are remembered.
+const ADDRESSES_MAX: usize = 1024;
+/// Connections of one address that have not been admitted yet, at once.
+const OPEN_MAX: u32 = 8;
+/// Lines of the log about connections that were turned away, in a minute.
+const LINES_MAX: u32 = 30;
+
+/// Accounts of addresses.
+#[derive(Debug)]
+pub struct Attempts {
+    limit: u32,
+    accounts: Mutex<HashMap<IpAddr, Account>>,
+    lines: Mutex<Account>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    failed: u32,
+    open: u32,
+    since: Instant,
+}
+
+/// A connection that has not been admitted yet.
+#[derive(Debug)]
+pub struct Attempt<'a> {
+    attempts: &'a Attempts,
+    address: IpAddr,
+    has_failed: bool,
+}
+
+impl Account {
+    fn new() -> Self {
+        Self { failed: 0, open: 0, since: Instant::now() }
+    }
+
+    fn is_over(&self) -> bool {
+        self.open == 0 && (self.failed == 0 || self.since.elapsed() >= WINDOW)
+    }
+
+    /// Forgets what is long ago.
+    fn refresh(&mut self) {
+        if self.since.elapsed() >= WINDOW {
+            (self.failed, self.since) = (0, Instant::now());
+        }
+    }
+}
+
+impl Attempts {
+    pub fn new(limit: u32) -> Self {
+        Self { limit, accounts: Mutex::default(), lines: Mutex::new(Account::new()) }
+    }
+
+    /// A connection from `address` comes; none: it is not listened to.
+    pub fn begin(&self, address: IpAddr) -> Option<Attempt<'_>> {
+        let address = network(address);
+        let mut accounts = self.accounts();
+        if !accounts.contains_key(&address) && accounts.len() >= ADDRESSES_MAX {
+            make_room(&mut accounts);
+        }
+        let account = accounts.entry(address).or_insert_with(Account::new);
+        account.refresh();
+        if account.failed >= self.limit || account.open >= OPEN_MAX {
+            return None;
+        }
+        account.open += 1;
+        // One that goes without a word has failed.
+        Some(Attempt { attempts: self, address, has_failed: true })
+    }
+
+    /// Whether another line may be written about who was turned away; the last says that it is the last.
+    pub fn may_log(&self) -> bool {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.refresh();
+        lines.failed = lines.failed.saturating_add(1);
+        if lines.failed == LINES_MAX {
+            tracing::warn!("who else is turned away in this minute is only counted");
+        }
+        lines.failed < LINES_MAX
+    }
+
+    fn accounts(&self) -> MutexGuard<'_, HashMap<IpAddr, Account>> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Attempt<'_> {
+    /// It was admitted: what failed before is forgiven.
+    pub fn succeeded(&mut self) {
+        self.has_failed = false;
+        if let Some(account) = self.attempts.accounts().get_mut(&self.address) {
+            account.failed = 0;
+        }
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let mut accounts = self.attempts.accounts();
+        let Some(account) = accounts.get_mut(&self.address) else { return };
+        account.open = account.open.saturating_sub(1);
+        if self.has_failed {
+            account.failed = account.failed.saturating_add(1);
+        }
+        if account.is_over() {
+            accounts.remove(&self.address);
+        }
+    }
+}
+
+/// Forgets those that are over, or else the one that was heard of first.
+fn make_room(accounts: &mut HashMap<IpAddr, Account>) {
+    accounts.retain(|_, account| !account.is_over());
+    if accounts.len() >= ADDRESSES_MAX
+        && let Some(oldest) =
+            accounts.iter().min_by_key(|(_, account)| account.since).map(|(address, _)| *address)
+    {
+        accounts.remove(&oldest);
+    }
+}
+
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(number: u32) -> IpAddr {
+        IpAddr::V4(number.into())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn address_that_fails_too_often_is_not_listened_to_for_a_while() {
+        let attempts = Attempts::new(2);
+        for _ in 0..2 {
+            drop(attempts.begin(address(1)).unwrap());
+        }
+        assert!(attempts.begin(address(1)).is_none());
+        attempts.begin(address(2)).unwrap().succeeded();
+        tokio::time::advance(WINDOW).await;
+        assert!(attempts.begin(address(1)).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn success_is_forgiveness() {
+        let attempts = Attempts::new(2);
+        for _ in 0..5 {
+            drop(attempts.begin(address(1)).unwrap());
+            attempts.begin(address(1)).unwrap().succeeded();
+        }
+        assert!(attempts.accounts().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn addresses_and_open_connections_are_bounded() {
+        let attempts = Attempts::new(10);
+        let open: Vec<_> = (0..OPEN_MAX).map(|_| attempts.begin(address(0)).unwrap()).collect();
+        assert!(attempts.begin(address(0)).is_none());
+        drop(open);
+        for number in 1..3 * ADDRESSES_MAX as u32 {
+            drop(attempts.begin(address(number)));
+            assert!(attempts.accounts().len() <= ADDRESSES_MAX);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn networks_of_ipv6_count_as_one_address() {
+        let attempts = Attempts::new(1);
+        drop(attempts.begin("2001:db8::1".parse().unwrap()).unwrap());
+        assert!(attempts.begin("2001:db8::2".parse().unwrap()).is_none());
+        assert!(attempts.begin("2001:db8:0:1::1".parse().unwrap()).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn lines_are_bounded() {
+        let attempts = Attempts::new(1);
+        let allowed = (0..1000).filter(|_| attempts.may_log()).count();
+        assert_eq!(allowed, LINES_MAX as usize - 1);
+        tokio::time::advance(WINDOW).await;
+        assert!(attempts.may_log());
+    }
+}

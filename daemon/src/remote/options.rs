@@ -1,0 +1,66 @@
+//! Options about remote clients.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use gapii_remote::clients::DaemonFolder;
+use gapii_remote::place;
+
+use crate::config::parse_size;
+
+/// Least that is held for a link, in bytes.
+const TAIL_BYTES_MIN: u64 = 256 << 10;
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Remote clients")]
+pub struct RemoteOptions {
+    /// Serve remote clients over TLS on IP:PORT; nobody without it
+    ///
+    /// 0.0.0.0 and [::] are all addresses of this machine. `gapii-ctl pair` makes the credentials that
+    /// daemon and clients need. A socket named remote that is handed over by systemd comes first.
+    #[arg(long, value_name = "ADDR")]
+    pub remote: Option<SocketAddr>,
+
+    /// Folder of the daemon's certificate and the list of its clients, which `gapii-ctl pair` makes
+    ///
+    /// Default: /etc/gapii/remote for root, else gapii/remote in $XDG_CONFIG_HOME or ~/.config.
+    #[arg(long, value_name = "DIR")]
+    pub remote_credentials: Option<PathBuf>,
+
+    /// How long a capture goes on for a remote client whose connection was lost, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30,
+          value_parser = clap::value_parser!(u32).range(0..=3600))]
+    pub remote_grace: u32,
+
+    /// Held for each remote client of what it has not acknowledged; with K, M or G
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_tail)]
+    pub remote_tail: u64,
+
+    /// Remote clients at once, those over ssh included
+    #[arg(long, value_name = "N", default_value_t = 16,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub remote_clients: u32,
+
+    /// Connections of one address that may fail within a minute; more are not listened to
+    #[arg(long, value_name = "N", default_value_t = 30,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub remote_attempts: u32,
+}
+
+impl RemoteOptions {
+    /// Where the credentials are; none where nobody says.
+    pub fn folder(&self) -> Option<DaemonFolder> {
+        self.remote_credentials.clone().or_else(place::daemon_folder).map(DaemonFolder)
+    }
+
+    pub fn tail_bytes(&self) -> usize {
+        usize::try_from(self.remote_tail).unwrap_or(usize::MAX)
+    }
+}
+
+fn parse_tail(text: &str) -> anyhow::Result<u64> {
+    let bytes = parse_size(text)?;
+    anyhow::ensure!(bytes >= TAIL_BYTES_MIN, "{bytes} is less than {TAIL_BYTES_MIN}");
+    Ok(bytes)
+}
