@@ -9,6 +9,9 @@ use std::str::FromStr;
 
 use clap::Args;
 use gapii_protocol::control::{self, KeepRequest, StartRequest, Target};
+use gapii_remote::VIA_VARIABLE;
+
+use crate::via::Via;
 
 /// Least that is kept, in bytes.
 const KEEP_BYTES_MIN: u64 = 1 << 20;
@@ -28,18 +31,29 @@ impl FromStr for Address {
             Some(path) => Ok(Address::Unix(path.into())),
             None if text.starts_with('/') => Ok(Address::Unix(text.into())),
             None if text.starts_with("tcp:") => {
-                Err("this version talks to daemons of this machine only; use unix:PATH".into())
+                Err("a daemon of another machine is named by --via tls://HOST or ssh://HOST".into())
             }
             None => Err("an address is unix:PATH".into()),
         }
     }
 }
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Connect {
     /// The daemon to talk to, as unix:PATH [default: the user's own]
     #[arg(long, env = "GAPII_CTL_SOCKET", value_name = "ADDRESS", global = true)]
     pub connect: Option<Address>,
+
+    /// The daemon of another machine, as tls://HOST[:PORT] or ssh://[USER@]HOST[:PORT][/PATH/OF/gapii-ctl]
+    ///
+    /// Comes before --connect, unless only that is typed. Traces are written here. See also `gapii-ctl pair`, run where the daemon is.
+    #[arg(long, env = VIA_VARIABLE, value_name = "URL", global = true)]
+    pub via: Option<Via>,
+
+    /// What admits us to the daemon of --via tls:// [default: gapii/hosts/HOST.json in $XDG_CONFIG_HOME
+    /// or ~/.config]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub credentials: Option<PathBuf>,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -138,7 +138,7 @@ impl Capture {
     }
 
     fn expect_end(&mut self) {
-        self.deadline = Some(Instant::now() + SILENCE_LIMIT);
+        self.deadline = Some(Instant::now() + SILENCE_LIMIT + self.connection.grace());
     }
 
     fn heard(&mut self) {

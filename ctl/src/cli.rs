@@ -1,11 +1,12 @@
 //! The command line: one definition from which parser, help, completions and man pages come.
 
-use clap::{Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, diff, doctor, dump, export, info, man, montage, replay, run, save,
-    start, state, stats, status, stop, verify,
+    apps, blob, completions, diff, doctor, dump, export, info, man, montage, pair, relay, replay,
+    run, save, start, state, stats, status, stop, verify,
 };
 use crate::failure::Failure;
 
@@ -59,8 +60,13 @@ enum Command {
     Blob(blob::Blob),
     /// Check a trace: structure, checksums, emitted + lost = produced
     Verify(verify::Verify),
+    /// Make, show, renew and revoke what admits clients of other machines to this one's daemon
+    Pair(pair::Pair),
     /// Say what is wrong with this set-up, and the command that mends it
     Doctor(doctor::Doctor),
+    /// Pass on what a client of another machine says: what `--via ssh://` runs there
+    #[command(hide = true)]
+    Relay,
     /// Print the completions for a shell
     #[command(hide = true)]
     Completions(completions::Completions),
@@ -70,6 +76,21 @@ enum Command {
 }
 
 impl Cli {
+    /// What this process' command line and environment say; ends the process where that makes no sense.
+    pub fn of_process() -> Cli {
+        Cli::of(&Cli::command().get_matches()).unwrap_or_else(|error| error.exit())
+    }
+
+    fn of(matches: &ArgMatches) -> Result<Cli, clap::Error> {
+        let mut cli = Cli::from_arg_matches(matches)?;
+        let is_typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
+        // What is typed comes before what the environment says.
+        if is_typed("connect") && !is_typed("via") {
+            cli.connect.via = None;
+        }
+        Ok(cli)
+    }
+
     /// Does what the command line says; the exit status.
     pub fn run(&self) -> Result<u8, Failure> {
         let connect = &self.connect;
@@ -91,6 +112,8 @@ impl Cli {
             Command::Blob(args) => blob::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Doctor(args) => doctor::run(args, connect),
+            Command::Pair(args) => pair::run(args),
+            Command::Relay => relay::run(connect),
             Command::Completions(args) => completions::run(args),
             Command::Man(args) => man::run(args),
         }
@@ -99,8 +122,6 @@ impl Cli {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -157,6 +178,10 @@ mod tests {
             "gapii-ctl blob x",
             "gapii-ctl blob x no-hash",
             "gapii-ctl apps --connect tcp://localhost:1",
+            "gapii-ctl apps --via localhost:1",
+            "gapii-ctl pair",
+            "gapii-ctl pair new",
+            "gapii-ctl pair new x --for 0d",
         ] {
             let error = Cli::try_parse_from(line.split(' ')).expect_err(line);
             assert_eq!(error.exit_code(), 2, "{line}");

@@ -1,6 +1,7 @@
-//! `Connection`: a client's conversation with the daemon over its Unix socket.
+//! `Connection`: a client's conversation with the daemon over its Unix socket, or over a link.
 //!
-//! Speaks only to a daemon of the same user or of root, since requests carry descriptors. Decides
+//! Speaks only to a daemon of the same user or of root, since requests carry descriptors, or to one of
+//! another machine that has proved who it is. Decides
 //! nothing about what is asked.
 
 use std::io::{self, IoSlice, Read, Write};
@@ -11,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gapii_protocol::control::{
-    self, ClientHello, ControlError, Event, FrameBuffer, KEEPING_VERSION, Request, SaveRequest,
-    ServerHello, StartRequest, code,
+    self, ClientHello, ControlError, Event, FrameBuffer, KEEPING_VERSION, LINK_VERSION, Request,
+    SaveRequest, ServerHello, StartRequest, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 use crate::args::{Address, Connect};
 use crate::failure::Failure;
+use crate::via::{Link, Via};
 
 /// How long an answer may take. The daemon answers from memory.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
@@ -25,8 +27,13 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
 const SAVE_DEADLINE: Duration = Duration::from_secs(600);
 
 pub struct Connection {
+    /// Goes before the link, which ends with it.
     stream: UnixStream,
+    /// To a daemon of another machine.
+    link: Option<Link>,
+    /// Where the daemon is, for people.
     path: PathBuf,
+    patience: Duration,
     received: FrameBuffer,
     pub server: ServerHello,
 }
@@ -51,13 +58,22 @@ impl From<ConnectError> for Failure {
 impl Connection {
     /// Connects to the daemon that the flags name.
     pub fn open(connect: &Connect) -> Result<Connection, Failure> {
-        Ok(Connection::to_path(&socket_path(connect))?)
+        match &connect.via {
+            Some(via) => Connection::over(via, connect.credentials.as_deref()),
+            None => Ok(Connection::to_path(&socket_path(connect))?),
+        }
+    }
+
+    /// Connects to a daemon of another machine.
+    fn over(via: &Via, credentials: Option<&Path>) -> Result<Connection, Failure> {
+        let (stream, link) = Link::open(via, credentials)?;
+        Connection::greet(stream, Some(link), Path::new(&via.to_string()))
     }
 
     /// Connects to the daemon that listens on `path`.
     pub fn to_path(path: &Path) -> Result<Connection, ConnectError> {
         let stream = UnixStream::connect(path).map_err(|error| connect_error(path, &error))?;
-        Connection::greet(stream, path).map_err(ConnectError::Unusable)
+        Connection::greet(stream, None, path).map_err(ConnectError::Unusable)
     }
 
     /// One request, one answer.
@@ -144,7 +160,34 @@ impl Connection {
         while let Some(event) = self.next_received()? {
             events.push(event);
         }
-        Ok(if open || !events.is_empty() { Some(events) } else { None })
+        match self.link.as_ref().and_then(Link::failure) {
+            Some(sentence) if !open && events.is_empty() => Err(Failure::unreachable(sentence)),
+            _ => Ok(if open || !events.is_empty() { Some(events) } else { None }),
+        }
+    }
+
+    /// How long a daemon that works may say nothing, beyond what one of this machine may.
+    pub fn grace(&self) -> Duration {
+        self.link.as_ref().map_or(Duration::ZERO, Link::grace)
+    }
+
+    /// Makes it a connection of a link, for a client of another machine.
+    pub fn into_link(mut self) -> Result<UnixStream, Failure> {
+        if self.server.version < LINK_VERSION {
+            return Err(Failure::unreachable(format!(
+                "the daemon at {} is older and knows no clients of other machines; end it, and start the \
+                 gapiid of this version",
+                self.path.display()
+            )));
+        }
+        match self.ask(&Request::Link)? {
+            Event::Link => {}
+            other => return Err(self.out_of_turn(&other)),
+        }
+        let limits = self.stream.set_read_timeout(None);
+        let limits = limits.and_then(|()| self.stream.set_write_timeout(None));
+        limits.map_err(|error| self.broken(&error))?;
+        Ok(self.stream)
     }
 
     /// The sentence for an answer that does not fit the question.
@@ -158,13 +201,17 @@ impl Connection {
         }
     }
 
-    fn greet(stream: UnixStream, path: &Path) -> Result<Connection, Failure> {
+    fn greet(stream: UnixStream, link: Option<Link>, path: &Path) -> Result<Connection, Failure> {
         check_peer(&stream, path)?;
+        // A link may be without a connection for a while.
+        let patience = ANSWER_DEADLINE + link.as_ref().map_or(Duration::ZERO, Link::grace);
         let deadlines = stream
-            .set_read_timeout(Some(ANSWER_DEADLINE))
-            .and_then(|()| stream.set_write_timeout(Some(ANSWER_DEADLINE)));
+            .set_read_timeout(Some(patience))
+            .and_then(|()| stream.set_write_timeout(Some(patience)));
         let mut connection = Connection {
             stream,
+            link,
+            patience,
             path: path.to_owned(),
             received: FrameBuffer::default(),
             server: ServerHello::default(),
@@ -222,12 +269,14 @@ impl Connection {
     }
 
     fn broken(&self, error: &io::Error) -> Failure {
+        if let Some(sentence) = self.link.as_ref().and_then(Link::failure) {
+            return Failure::unreachable(sentence);
+        }
         let path = self.path.display();
         Failure::unreachable(match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
-                "what listens on {path} has not answered for {} s",
-                ANSWER_DEADLINE.as_secs()
-            ),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                format!("what listens on {path} has not answered for {} s", self.patience.as_secs())
+            }
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::BrokenPipe
             | io::ErrorKind::ConnectionReset => {

@@ -1,6 +1,6 @@
-//! The wall clock in the user's time zone, as it appears in file names.
+//! Times in the user's time zone: in file names, and as days.
 //!
-//! Formats the one shape that is needed and parses nothing.
+//! Formats the shapes that are needed and parses nothing.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,15 +11,18 @@ pub fn compact_now() -> String {
     compact(seconds)
 }
 
+/// `2026-01-02`, in local time.
+pub fn day(unix_seconds: u64) -> String {
+    parts(unix_seconds).map_or_else(
+        || unix_seconds.to_string(),
+        |day| {
+            format!("{:04}-{:02}-{:02}", i64::from(day.tm_year) + 1900, day.tm_mon + 1, day.tm_mday)
+        },
+    )
+}
+
 fn compact(unix_seconds: u64) -> String {
-    let time = libc::time_t::try_from(unix_seconds).unwrap_or(libc::time_t::MAX);
-    // SAFETY: `tm` is a plain C struct for which all zeros is a valid value.
-    let mut parts: libc::tm = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to live locals; localtime_r writes `parts` only.
-    let converted = unsafe { libc::localtime_r(&raw const time, &raw mut parts) };
-    if converted.is_null() {
-        return unix_seconds.to_string();
-    }
+    let Some(parts) = parts(unix_seconds) else { return unix_seconds.to_string() };
     format!(
         "{:04}{:02}{:02}-{:02}{:02}{:02}",
         i64::from(parts.tm_year) + 1900,
@@ -29,6 +32,16 @@ fn compact(unix_seconds: u64) -> String {
         parts.tm_min,
         parts.tm_sec
     )
+}
+
+/// A time by the calendar; none for one that it does not have.
+fn parts(unix_seconds: u64) -> Option<libc::tm> {
+    let time = libc::time_t::try_from(unix_seconds).unwrap_or(libc::time_t::MAX);
+    // SAFETY: `tm` is a plain C struct for which all zeros is a valid value.
+    let mut parts: libc::tm = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers are to live locals; localtime_r writes `parts` only.
+    let converted = unsafe { libc::localtime_r(&raw const time, &raw mut parts) };
+    (!converted.is_null()).then_some(parts)
 }
 
 #[cfg(test)]
@@ -41,5 +54,6 @@ mod tests {
         assert_eq!(text.len(), 15, "{text}");
         assert_eq!(text.as_bytes()[8], b'-');
         assert!(text.starts_with("202601"), "{text}");
+        assert!(day(1_767_366_245).starts_with("2026-01-0"), "{}", day(1_767_366_245));
     }
 }

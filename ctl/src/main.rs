@@ -18,6 +18,7 @@ mod keeping;
 mod launch;
 mod local_time;
 mod output_file;
+mod pairing;
 mod playing;
 mod private_daemon;
 mod program;
@@ -32,17 +33,16 @@ mod summary_line;
 mod table;
 mod text;
 mod trace_file;
+mod via;
 mod wait;
 mod watch;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::failure::Kind;
 
 fn main() -> ExitCode {
-    match cli::Cli::parse().run() {
+    match cli::Cli::of_process().run() {
         Ok(status) => status.into(),
         Err(failure) => {
             if failure.kind != Kind::ReaderGone {

@@ -128,6 +128,16 @@ fn driver() -> Finding {
 }
 
 fn daemon(connect: &Connect) -> Finding {
+    if let Some(via) = &connect.via {
+        let mend = format!("gapii-ctl --via {via} status");
+        return match Connection::open(connect) {
+            Ok(connection) => {
+                let version = &connection.server.daemon_version;
+                ok("daemon", format!("gapiid {version} answers on {via}"))
+            }
+            Err(failure) => wrong("daemon", failure.sentence, mend),
+        };
+    }
     let path = connection::socket_path(connect);
     match Connection::to_path(&path) {
         Ok(connection) => {
@@ -301,7 +311,7 @@ mod tests {
 
     #[test]
     fn every_wrong_finding_names_a_command() {
-        for finding in check_all(&Connect { connect: None }) {
+        for finding in check_all(&Connect::default()) {
             assert!(finding.state == State::Ok || finding.mend.is_some(), "{finding:?}");
             assert!(!finding.found.is_empty(), "{finding:?}");
         }

@@ -85,9 +85,14 @@ impl Session {
             .env("XDG_RUNTIME_DIR", self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path().join("config"))
             .env("GAPII_SHIM", artifact("libgapii.so"));
-        for name in
-            ["GAPII_SOCKET", "GAPII_CTL_SOCKET", "GAPII_WAIT", "GAPII_PROCESS", "GAPII_LAUNCH"]
-        {
+        for name in [
+            "GAPII_SOCKET",
+            "GAPII_CTL_SOCKET",
+            "GAPII_VIA",
+            "GAPII_WAIT",
+            "GAPII_PROCESS",
+            "GAPII_LAUNCH",
+        ] {
             command.env_remove(name);
         }
     }
@@ -155,6 +160,11 @@ impl Daemon {
         let tasks = std::fs::read_dir(tasks).expect("the daemon runs").flatten();
         let times = tasks.map(|task| schedstat(&task.path().join("schedstat")));
         Duration::from_nanos(times.sum())
+    }
+
+    /// What it has logged.
+    pub fn log(&self) -> String {
+        self.running().stderr_so_far()
     }
 
     pub fn signal(&self, signal: Signal) {

@@ -13,6 +13,11 @@ impl Random {
         Self(seed | 1)
     }
 
+    /// From this seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
     /// A number below `limit`, which is not zero.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 >> 12;

@@ -10,6 +10,8 @@ pub mod export;
 pub mod info;
 pub mod man;
 pub mod montage;
+pub mod pair;
+pub mod relay;
 pub mod replay;
 pub mod run;
 pub mod save;

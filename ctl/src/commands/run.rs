@@ -59,6 +59,12 @@ pub struct Run {
 
 /// The exit status is the program's, or 0 where `--quit` ended it after a complete capture.
 pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
+    if let Some(via) = &connect.via {
+        return Err(Failure::usage(format!(
+            "run starts a program on this machine, and {via} is another: run it there, with `gapii-ctl run \
+             --idle -- CMD`, and capture it from here with `gapii-ctl --via {via} start`"
+        )));
+    }
     program::check(&args.command[0])?;
     let signals = Signals::block()
         .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;

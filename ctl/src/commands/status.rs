@@ -25,7 +25,11 @@ pub struct Status {
 }
 
 pub fn run(args: &Status, connect: &Connect) -> Result<u8, Failure> {
-    let answer = match Connection::to_path(&connection::socket_path(connect)) {
+    let connection = match connect.via {
+        Some(_) => Connection::open(connect).map_err(ConnectError::Unusable),
+        None => Connection::to_path(&connection::socket_path(connect)),
+    };
+    let answer = match connection {
         // The page may be that of a daemon in another folder.
         Err(ConnectError::Absent(failure)) => return Err(failure),
         Err(error) => Err(error.into()),
@@ -33,7 +37,7 @@ pub fn run(args: &Status, connect: &Connect) -> Result<u8, Failure> {
     };
     let (info, asked) = match answer {
         Ok(info) => (info, true),
-        Err(failure) if connect.connect.is_some() => return Err(failure),
+        Err(failure) if connect.connect.is_some() || connect.via.is_some() => return Err(failure),
         Err(failure) => (from_page(&status_page::read().ok_or(failure)?), false),
     };
     if args.json.json {

@@ -17,6 +17,7 @@ use gapii_tests::order::{check_current, check_first_call, check_names, check_tok
 use gapii_tests::process::{LIMIT, run};
 use gapii_tests::programs::program;
 use gapii_tests::random::Random;
+use gapii_tests::remote::{Remote, save_through};
 
 /// Run the long forms of the whole-system tests
 #[derive(Parser)]
@@ -49,6 +50,10 @@ struct Options {
     #[arg(long, default_value_t = 1_000)]
     cycles: u64,
 
+    /// Traces that are fetched through a proxy which cuts, delays and garbles
+    #[arg(long, default_value_t = 200)]
+    remotes: u64,
+
     /// Seconds for which a connected program does nothing
     #[arg(long, default_value_t = 60)]
     idle_seconds: u64,
@@ -64,6 +69,7 @@ const PARTS: &[Part] = &[
     ("attaches", attaches),
     ("cycles", cycles),
     ("killed attaches", killed_attaches),
+    ("remote", remote),
     ("idle", idle),
 ];
 
@@ -141,6 +147,14 @@ fn cycles(options: &Options) {
 
 fn killed_attaches(options: &Options) {
     kill_who_attaches(options.attaches);
+}
+
+/// Saved and captured through connections that are cut, delayed and garbled at random: every trace is the
+/// one that the daemon has.
+fn remote(options: &Options) {
+    let remote = Remote::new();
+    let sum = save_through(&remote, &mut Random::seeded("remote"), options.remotes);
+    println!("remote: {sum}");
 }
 
 /// Open files and resident bytes.

@@ -1,0 +1,283 @@
+//! `pair`: makes, shows, renews and revokes what admits remote clients to this machine's daemon.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use gapii_remote::clients::{Client, Clients, DaemonFolder, Kind};
+use gapii_remote::{PORT, place};
+use serde::Serialize;
+use time::Duration;
+
+use crate::args::Json;
+use crate::failure::Failure;
+use crate::local_time::day;
+use crate::pairing::{Pairing, PairingError};
+use crate::{table, text};
+
+/// Longest lifetime.
+const LIFETIME_MAX: Duration = Duration::days(20 * 365);
+
+#[derive(Args, Debug)]
+pub struct Pair {
+    /// The daemon's folder of credentials [default: /etc/gapii/remote for root, else gapii/remote in
+    /// $XDG_CONFIG_HOME or ~/.config]
+    #[arg(long, value_name = "DIR", global = true)]
+    folder: Option<PathBuf>,
+
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Admit a client: write the file that it needs
+    New(New),
+    /// List the clients that are admitted
+    List(Json),
+    /// Give a client new credentials, or the daemon a new certificate
+    Renew(Renew),
+    /// Admit a client no more
+    Revoke(Revoke),
+}
+
+#[derive(Args, Debug)]
+struct New {
+    /// What the daemon calls the client, in its log and in lists
+    name: String,
+
+    /// A token instead of a certificate
+    #[arg(long)]
+    token: bool,
+
+    #[command(flatten)]
+    file: File,
+}
+
+#[derive(Args, Debug)]
+struct Renew {
+    /// The client; without a name the daemon itself, whose clients need nothing new
+    name: Option<String>,
+
+    #[command(flatten)]
+    file: File,
+}
+
+#[derive(Args, Debug)]
+struct File {
+    /// Let it expire after so long: a number with s, m, h or d
+    #[arg(long = "for", value_name = "TIME", default_value = "365d", value_parser = lifetime)]
+    lifetime: Duration,
+
+    /// The file to write, which must not be there [default: NAME.gapii.json]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+#[derive(Args, Debug)]
+struct Revoke {
+    /// The client
+    name: String,
+}
+
+/// What was made.
+#[derive(Serialize)]
+struct Made<'a> {
+    name: &'a str,
+    kind: Kind,
+    expires: String,
+    /// The client's file.
+    file: &'a Path,
+    /// The daemon's folder.
+    folder: &'a Path,
+}
+
+/// A client of the list.
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    kind: Kind,
+    made: String,
+    expires: String,
+    has_expired: bool,
+}
+
+#[derive(Serialize)]
+struct List<'a> {
+    folder: &'a Path,
+    /// None where the daemon has no certificate yet.
+    daemon_expires: Option<String>,
+    clients: Vec<Listed<'a>>,
+}
+
+pub fn run(args: &Pair) -> Result<u8, Failure> {
+    let folder = args.folder.clone().or_else(place::daemon_folder).ok_or_else(|| {
+        Failure::usage("neither HOME nor XDG_CONFIG_HOME is set; name --folder DIR")
+    })?;
+    match &args.action {
+        Action::New(new) => {
+            let file = free_file(&new.file, &new.name)?;
+            let kind = if new.token { Kind::Token } else { Kind::Certificate };
+            let mut pairing = Pairing::open(&folder).map_err(failed)?;
+            let client =
+                pairing.admit(&new.name, kind, new.file.lifetime, &file).map_err(failed)?;
+            tell(client, &file, &folder, new.file.json.json)?;
+        }
+        Action::Renew(Renew { name: Some(name), file: options }) => {
+            let file = free_file(options, name)?;
+            let mut pairing = Pairing::open(&folder).map_err(failed)?;
+            let client = pairing.renew(name, options.lifetime, &file).map_err(failed)?;
+            tell(client, &file, &folder, options.json.json)?;
+        }
+        Action::Renew(Renew { name: None, file: options }) => {
+            let mut pairing = Pairing::open(&folder).map_err(failed)?;
+            pairing.renew_daemon(options.lifetime).map_err(failed)?;
+            show(&pairing.clients, &folder, options.json.json)?;
+        }
+        Action::List(Json { json }) => {
+            let clients = Clients::load(&DaemonFolder(folder.clone()).clients());
+            show(&clients.map_err(|error| failed(error.into()))?, &folder, *json)?;
+        }
+        Action::Revoke(Revoke { name }) => {
+            Pairing::open(&folder).map_err(failed)?.revoke(name).map_err(failed)?;
+            text::print(|out| {
+                writeln!(
+                    out,
+                    "{name} is not admitted any more; a capture that it has begun goes on"
+                )
+            })?;
+        }
+    }
+    Ok(0)
+}
+
+/// A file that is not there: what is in it would be lost.
+fn free_file(File { output, .. }: &File, name: &str) -> Result<PathBuf, Failure> {
+    let file = output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.gapii.json")));
+    match file.symlink_metadata() {
+        Ok(_) => {
+            let file = file.display();
+            Err(Failure::usage(format!(
+                "{file} is there already; remove it, or name another with -o"
+            )))
+        }
+        Err(_) => Ok(file),
+    }
+}
+
+fn tell(client: &Client, file: &Path, folder: &Path, json: bool) -> Result<(), Failure> {
+    let Client { name, kind, expires_unix, .. } = client;
+    let expires = day(*expires_unix);
+    if json {
+        return text::print_json(&Made { name, kind: *kind, expires, file, folder });
+    }
+    let (what, file, folder) = (kind_name(*kind), file.display(), folder.display());
+    text::print(|out| {
+        write!(
+            out,
+            "{name} is admitted with a {what} until {expires}\n\n\
+             On the client's machine {file} belongs at ~/.config/gapii/hosts/HOST.json, where HOST is what\n\
+             this machine is called there; its mode is 600. Whoever has it is {name}: copy it over ssh, and\n\
+             delete it here. Then, there:\n\n\
+             \x20   gapii-ctl --via tls://HOST apps\n\n\
+             The daemon of this machine, with the credentials in {folder}:\n\n\
+             \x20   gapiid --remote 0.0.0.0:{PORT}\n\n\
+             or, as a service, `systemctl enable --now gapiid-remote.socket`.\n"
+        )
+    })
+}
+
+fn show(clients: &Clients, folder: &Path, json: bool) -> Result<(), Failure> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_secs());
+    let list = List {
+        folder,
+        daemon_expires: (clients.daemon_expires_unix > 0).then(|| day(clients.daemon_expires_unix)),
+        clients: clients
+            .clients
+            .iter()
+            .map(|client| Listed {
+                name: &client.name,
+                kind: client.kind,
+                made: day(client.made_unix),
+                expires: day(client.expires_unix),
+                has_expired: client.expires_unix < now,
+            })
+            .collect(),
+    };
+    if json {
+        return text::print_json(&list);
+    }
+    text::print(|out| {
+        match &list.daemon_expires {
+            Some(expires) => writeln!(out, "the daemon's certificate expires on {expires}")?,
+            None => {
+                writeln!(out, "the daemon has no certificate; `gapii-ctl pair new NAME` makes one")?
+            }
+        }
+        if list.clients.is_empty() {
+            return writeln!(out, "no client is admitted");
+        }
+        let head = ["NAME", "WITH", "SINCE", "UNTIL"].map(str::to_owned);
+        let rows = list.clients.iter().map(|client| {
+            let until = match client.has_expired {
+                true => format!("{} (expired)", client.expires),
+                false => client.expires.clone(),
+            };
+            [client.name.to_owned(), kind_name(client.kind).to_owned(), client.made.clone(), until]
+        });
+        write!(out, "{}", table::aligned(std::iter::once(head).chain(rows)))
+    })
+}
+
+fn lifetime(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.char_indices().last() {
+        Some((at, 's')) => (&text[..at], 1),
+        Some((at, 'm')) => (&text[..at], 60),
+        Some((at, 'h')) => (&text[..at], 60 * 60),
+        Some((at, 'd')) => (&text[..at], 24 * 60 * 60),
+        _ => return Err("a time is a number with s, m, h or d behind it".to_owned()),
+    };
+    let number: u32 = number.parse().map_err(|_| format!("{number:?} is no number"))?;
+    let lifetime = Duration::seconds(i64::from(number) * unit);
+    match lifetime.is_zero() || lifetime > LIFETIME_MAX {
+        true => Err(format!("it is from 1s to {}d", LIFETIME_MAX.whole_days())),
+        false => Ok(lifetime),
+    }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Certificate => "certificate",
+        Kind::Token => "token",
+    }
+}
+
+fn failed(error: PairingError) -> Failure {
+    match error {
+        PairingError::Name(_) | PairingError::Taken(_) => Failure::usage(error.to_string()),
+        PairingError::Unknown(_) => Failure::no(error.to_string()),
+        error => Failure::unreachable(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lifetime_is_a_number_with_a_unit() {
+        let check = |text: &str, seconds: Option<i64>| {
+            assert_eq!(lifetime(text).ok(), seconds.map(Duration::seconds), "{text}");
+        };
+        check("1s", Some(1));
+        check("90m", Some(90 * 60));
+        check("12h", Some(12 * 60 * 60));
+        check("365d", Some(365 * 24 * 60 * 60));
+        for text in ["", "d", "0s", "-1d", "1", "1y", "7301d", "99999999999d", "1.5h"] {
+            check(text, None);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `relay`: passes on, over its standard streams, what a client of another machine and the daemon say.
+//!
+//! Runs at the other end of ssh. Understands none of it.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+
+use gapii_remote::knock::{Refused, code};
+use rustix::stdio;
+
+use crate::args::Connect;
+use crate::connection::{self, Connection};
+use crate::failure::Failure;
+
+pub fn run(connect: &Connect) -> Result<u8, Failure> {
+    if rustix::termios::isatty(stdio::stdout()) {
+        return Err(Failure::usage(
+            "relay is what `gapii-ctl --via ssh://HOST` runs on HOST; it has nothing to say to a terminal",
+        ));
+    }
+    let mut input = File::from(duplicate(stdio::stdin())?);
+    let mut output = File::from(duplicate(stdio::stdout())?);
+    // Never on to a third machine: the daemon is the one of this.
+    let link = Connection::to_path(&connection::socket_path(connect))
+        .map_err(Failure::from)
+        .and_then(Connection::into_link);
+    let socket = match link {
+        Ok(socket) => socket,
+        Err(failure) => {
+            let refused = Refused::new(code::NO_DAEMON, failure.sentence.clone());
+            // If it can't be said there, it is said here.
+            let _ = refused.frame().map(|frame| output.write_all(&frame));
+            return Err(failure);
+        }
+    };
+    let failed = |error: io::Error| Failure::unreachable(format!("can't relay: {error}"));
+    let mut requests = socket.try_clone().map_err(failed)?;
+    let passing = move || {
+        let _ = io::copy(&mut input, &mut requests);
+        let _ = requests.shutdown(Shutdown::Write);
+    };
+    std::thread::Builder::new().name("requests".into()).spawn(passing).map_err(failed)?;
+    // Ends with either side: the daemon closes a link that nobody speaks to.
+    let mut events = socket;
+    let _ = io::copy(&mut events, &mut output);
+    Ok(0)
+}
+
+fn duplicate(stream: impl std::os::fd::AsFd) -> Result<OwnedFd, Failure> {
+    rustix::io::fcntl_dupfd_cloexec(stream, 3)
+        .map_err(|errno| Failure::unreachable(format!("can't use a standard stream: {errno}")))
+}
