@@ -149,7 +149,7 @@ fn killed_attaches(options: &Options) {
     kill_who_attaches(options.attaches);
 }
 
-/// Saved and captured through connections that are cut, delayed and garbled at random: every trace is the
+/// Traces that are fetched over connections which are cut, delayed and garbled at random: each is the
 /// one that the daemon has.
 fn remote(options: &Options) {
     let remote = Remote::new();
