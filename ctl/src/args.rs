@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use gapii_protocol::control::{self, KeepRequest, StartRequest, Target};
+use gapii_protocol::control::{self, KeepRequest, StartRequest, StopRequest, Target};
 use gapii_remote::VIA_VARIABLE;
 
 use crate::via::Via;
@@ -78,6 +78,15 @@ pub struct Limits {
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
 
+    /// End the capture once its trace has SIZE bytes, with K, M or G, and what is under way
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub bytes: Option<u64>,
+
+    /// What becomes of what the output does not take: put aside in a file of the daemon's, up to its limit,
+    /// and missing beyond; or the program waits; or it is missing
+    #[arg(long, value_enum, default_value_t = IfSlow::Spill)]
+    pub if_slow: IfSlow,
+
     /// What a thread does when its ring is full: wait for the daemon, or drop and count
     #[arg(long, value_enum, default_value_t = Overflow::Wait)]
     pub overflow: Overflow,
@@ -97,6 +106,13 @@ pub struct Limits {
     /// Measure how long the driver takes for each command; each then costs the program more
     #[arg(long)]
     pub timing: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum IfSlow {
+    Spill,
+    Wait,
+    Drop,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -121,8 +137,13 @@ impl Limits {
             observe_frames: self.observe_frames.map(NonZeroU32::get),
             frame_pixels: self.frame_pixels,
             timing: self.timing,
-            keep: None,
-            command: Vec::new(),
+            bytes: self.bytes,
+            if_slow: match self.if_slow {
+                IfSlow::Spill => control::IfSlow::Spill,
+                IfSlow::Wait => control::IfSlow::Wait,
+                IfSlow::Drop => control::IfSlow::Drop,
+            },
+            ..StartRequest::default()
         }
     }
 }
@@ -135,7 +156,7 @@ pub struct Keep {
     /// Also after the program has ended, or was killed. Once it has ended they are saved by itself into the
     /// file of -o; with a daemon of this run's own, since nobody could ask it later, without -o too.
     #[arg(long, value_name = "N", value_parser = whole_frames,
-          conflicts_with_all = ["frames", "skip_frames", "seconds"])]
+          conflicts_with_all = ["frames", "skip_frames", "seconds", "bytes"])]
     pub keep_frames: Option<NonZeroU64>,
 
     /// Keep no more than so many bytes of each process, compressed, with K, M or G
@@ -171,6 +192,27 @@ pub struct App {
     pub app: Option<String>,
 }
 
+/// A capture that runs.
+#[derive(Args, Clone, Debug)]
+pub struct Running {
+    /// The capture, by its name or number, as `gapii-ctl list` has them
+    #[arg(value_name = "NAME")]
+    pub capture: Option<String>,
+
+    #[command(flatten)]
+    pub app: App,
+}
+
+impl Running {
+    /// The captures that are meant; all where nothing is said.
+    pub fn request(&self) -> StopRequest {
+        let target = self.app.app.clone().map_or(Target::All, Target::App);
+        let number = self.capture.as_deref().and_then(|capture| capture.parse().ok());
+        let name = self.capture.clone().filter(|_| number.is_none());
+        StopRequest { target, capture: number, name }
+    }
+}
+
 #[derive(Args, Clone, Debug)]
 pub struct Trace {
     /// The trace file
@@ -193,6 +235,17 @@ fn whole_frames(text: &str) -> Result<NonZeroU64, String> {
     })
 }
 
+/// What a capture may be called.
+pub fn capture_name(text: &str) -> Result<String, String> {
+    match control::is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "a name is of 1 to {} letters, digits, dots, dashes and underlines, and no number",
+            control::NAME_LEN_MAX
+        )),
+    }
+}
+
 /// Bytes, at least enough for a block or two.
 fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = match text.char_indices().last() {
@@ -205,7 +258,9 @@ fn size(text: &str) -> Result<u64, String> {
         number.parse().map_err(|_| "a size is a number, with K, M or G behind it".to_owned())?;
     match number.checked_mul(1 << unit) {
         Some(bytes) if bytes >= KEEP_BYTES_MIN => Ok(bytes),
-        Some(_) => Err(format!("less than {} MiB keep hardly a frame", KEEP_BYTES_MIN >> 20)),
+        Some(_) => {
+            Err(format!("at least {} MiB are needed for a frame or two", KEEP_BYTES_MIN >> 20))
+        }
         None => Err("that is more than any machine has".to_owned()),
     }
 }

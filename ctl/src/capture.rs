@@ -108,7 +108,12 @@ impl Capture {
             None => {
                 self.asked_to_stop = Some(Instant::now());
                 self.expect_end();
-                self.connection.send(&Request::Stop(StopRequest { target: self.target.clone() }))
+                // Others may capture the same program.
+                self.connection.send(&Request::Stop(StopRequest {
+                    target: self.target.clone(),
+                    capture: Some(self.id),
+                    name: None,
+                }))
             }
             Some(asked) if asked.elapsed() < REPETITION => Ok(()),
             Some(_) => Err(Failure::no(format!(

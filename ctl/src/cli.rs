@@ -5,8 +5,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, diff, doctor, dump, export, info, man, montage, pair, relay, replay,
-    run, save, start, state, stats, status, stop, verify,
+    apps, blob, completions, diff, doctor, dump, export, info, list, man, montage, pair, relay,
+    replay, run, save, start, state, stats, status, stop, verify,
 };
 use crate::failure::Failure;
 
@@ -35,6 +35,12 @@ enum Command {
     Save(save::Save),
     /// End captures
     Stop(stop::Stop),
+    /// Leave out what comes in captures that run, as a gap
+    Pause(stop::Pause),
+    /// Go on with captures that were paused; all there is is described anew
+    Resume(stop::Resume),
+    /// List the captures that run
+    List(list::List),
     /// Show how the daemon is
     Status(status::Status),
     /// List the connected applications
@@ -99,6 +105,9 @@ impl Cli {
             Command::Start(args) => start::run(args, connect),
             Command::Save(args) => save::run(args, connect),
             Command::Stop(args) => stop::run(args, connect),
+            Command::Pause(args) => stop::pause(args, connect),
+            Command::Resume(args) => stop::resume(args, connect),
+            Command::List(args) => list::run(args, connect),
             Command::Status(args) => status::run(args, connect),
             Command::Apps(args) => apps::run(args, connect),
             Command::Info(args) => info::run(args),
@@ -164,6 +173,9 @@ mod tests {
             "gapii-ctl run --quit --keep-frames 3 -- prog",
             "gapii-ctl save --last 0",
             "gapii-ctl start --frames 0",
+            "gapii-ctl start --name 12",
+            "gapii-ctl start --bytes 12",
+            "gapii-ctl start --if-slow hurry",
             "gapii-ctl dump",
             "gapii-ctl dump x --frames 3",
             "gapii-ctl dump x --resources y",

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use gapii_protocol::control::{
     self, ClientHello, ControlError, Event, FrameBuffer, KEEPING_VERSION, LINK_VERSION, Request,
-    SaveRequest, ServerHello, StartRequest, code,
+    SHARING_VERSION, SaveRequest, ServerHello, StartRequest, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -131,6 +131,18 @@ impl Connection {
             KEEPING_VERSION.. => Ok(()),
             _ => Err(Failure::unreachable(format!(
                 "the daemon at {} is older and keeps nothing; end it, and start the gapiid of this version",
+                self.path.display()
+            ))),
+        }
+    }
+
+    /// Refuses a daemon that has one capture of each program, without a name.
+    pub fn must_share(&self) -> Result<(), Failure> {
+        match self.server.version {
+            SHARING_VERSION.. => Ok(()),
+            _ => Err(Failure::unreachable(format!(
+                "the daemon at {} is older and knows no names, pauses and limits of bytes; end it, and start \
+                 the gapiid of this version",
                 self.path.display()
             ))),
         }

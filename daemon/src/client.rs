@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use gapii_protocol::control::{
     self, CTL_VERSION_MAX, CTL_VERSION_MIN, ClientHello, ControlError, Ended, Event, FrameBuffer,
-    FrameError, Held, Request, SaveRequest, ServerHello, StartRequest, Started, Stopped, code,
-    common_version,
+    FrameError, Held, Request, SaveRequest, ServerHello, StartRequest, Started, StopRequest,
+    Stopped, code, common_version,
 };
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use crate::capture::Capture;
 use crate::capture::end::Cause;
-use crate::capture::{Capture, Order};
 use crate::peer::Peer;
 use crate::remote;
 use crate::rights;
@@ -97,8 +97,7 @@ pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Rec
     }
     for capture in client.captures.values() {
         capture.hurry();
-        // One that takes no orders is ending already.
-        let _ = capture.order(Order::Stop(Cause::Stop));
+        capture.stop(Cause::Stop);
     }
 }
 
@@ -178,10 +177,11 @@ impl Client {
                 Ok(()) => return Ok(None),
                 Err(error) => Err(error),
             },
-            Request::Stop(request) => self
-                .session
-                .stop(&request.target)
-                .map(|captures| Event::Stopped(Stopped { captures })),
+            Request::Stop(request) => {
+                self.session.stop(&request).map(|captures| Event::Stopped(Stopped { captures }))
+            }
+            Request::Pause(request) => self.pause(&request, true),
+            Request::Resume(request) => self.pause(&request, false),
             Request::Link if self.captures.is_empty() && self.buffer.is_empty() => Ok(Event::Link),
             Request::Link => {
                 let message = "a connection that is used already can't become a link";
@@ -192,8 +192,7 @@ impl Client {
                     self.session.exited(pid, exited.signal);
                 }
                 if let Some(capture) = self.captures.get(&exited.capture) {
-                    // One that takes no orders has ended for another reason.
-                    let _ = capture.order(Order::Exited { signal: exited.signal });
+                    capture.exited(exited.signal);
                 }
                 return Ok(None);
             }
@@ -228,11 +227,17 @@ impl Client {
         }))
     }
 
+    fn pause(&self, request: &StopRequest, pauses: bool) -> Result<Event, ControlError> {
+        let captures = self.session.pause(request, pauses)?;
+        Ok(Event::Stopped(Stopped { captures }))
+    }
+
     fn start(&mut self, request: StartRequest) -> Result<Event, ControlError> {
         let output = std::mem::take(&mut self.fds).into_iter().next().ok_or_else(|| {
             ControlError::new(code::NO_OUTPUT, "a start needs a descriptor to write to")
         })?;
-        let (capture, apps) = self.session.start(request, output, self.ended.clone())?;
+        let (capture, apps) =
+            self.session.start(request, (self.pid, output), self.ended.clone())?;
         let id = capture.plan.id;
         self.captures.insert(id, capture);
         let client = self.pid;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use gapii_protocol::app::Launch;
 use gapii_protocol::control::{ControlError, KeepRequest, KeptInfo, Saved, code};
 
+use crate::capture::Capture;
 use crate::capture::end::Exited;
 use crate::capture::kept::{KeepLimits, Kept};
 use crate::capture::save::{self, Origin};
-use crate::capture::{Capture, Order};
 
 /// How long what was published may take to come out.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
@@ -60,8 +60,7 @@ impl Keep {
     pub fn exited(&self, signal: Option<i32>) {
         *self.exited.lock().unwrap_or_else(PoisonError::into_inner) = Some(Exited { signal });
         if let Some(capture) = self.capture() {
-            // One that takes no orders has ended.
-            let _ = capture.order(Order::Exited { signal });
+            capture.exited(signal);
         }
     }
 
@@ -126,7 +125,7 @@ impl Keep {
     fn flush(&self) {
         let Some(capture) = self.capture() else { return };
         let (reached, is_reached) = channel();
-        let accepted = capture.order(Order::Flush(reached)).is_ok();
+        let accepted = capture.flush(reached);
         if !accepted || is_reached.recv_timeout(FLUSH_LIMIT) == Err(RecvTimeoutError::Timeout) {
             // What is there is saved all the same.
             let (pid, name) = (self.pid(), &self.origin.process.name);

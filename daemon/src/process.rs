@@ -1,6 +1,6 @@
 //! An application: the memory it shares with the daemon, and what it is told to do.
 //!
-//! Reads no record. Its rings are lent to one capture at a time.
+//! Reads no record. Its rings are lent to one drain at a time.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use gapii_protocol::control::{self, AppInfo};
 use gapii_protocol::trace::footer::ProcessEntry;
 use gapii_ringbuf::{
     Consumer, Mode, ModeSettings, ModeWriter, Segment, SegmentHeader, SegmentLayout, SegmentRing,
-    SlotState,
+    SlotState, StoreTerms,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -44,8 +44,8 @@ pub struct Process {
     /// What its snapshots have sent, unless nothing is to be kept of that.
     store: Option<Arc<Store>>,
     rings: Mutex<Option<Rings>>,
-    /// The capture that has the rings, or 0.
-    capture: AtomicU64,
+    /// The drain that has the rings, or 0.
+    drain: AtomicU64,
 }
 
 /// What the application gets; the counter is the session's.
@@ -88,7 +88,7 @@ impl Process {
             mode: Mutex::new(mode),
             store: (store_bytes > 0).then(|| Arc::new(Store::new(store_bytes))),
             rings: Mutex::new(Some(rings)),
-            capture: AtomicU64::new(0),
+            drain: AtomicU64::new(0),
         };
         Ok((process, Descriptors { mode: mode_fd, segment: segment_fd }))
     }
@@ -147,6 +147,20 @@ impl Process {
         self.store.clone()
     }
 
+    /// Several captures have it from now on: it records until it is told to stop, whatever its limit of
+    /// frames was, and sends all that it describes. Of what the store holds the others would know too late.
+    pub fn share(&self) {
+        let mut mode = lock(&self.mode);
+        mode.lift_frame_limit();
+        mode.set_store(StoreTerms::default());
+    }
+
+    /// Frames since it connected, as it says.
+    pub fn frames(&self) -> u64 {
+        // Relaxed: a claim, of which nothing but its own captures' begin depends.
+        self.claims().frames.load(Ordering::Relaxed)
+    }
+
     /// Asks the application for a keyframe out of turn.
     pub fn ask_keyframe(&self) {
         lock(&self.mode).ask_keyframe();
@@ -157,17 +171,17 @@ impl Process {
         lock(&self.mode).set_drain_sleeping(sleeps);
     }
 
-    /// The capture that the process is in.
-    pub fn capture(&self) -> Option<u64> {
-        // Relaxed: changed under the table's lock or when the rings come back; a late look is a
-        // process that is said to be busy.
-        Some(self.capture.load(Ordering::Relaxed)).filter(|&capture| capture != 0)
+    /// The drain that has the process' rings.
+    pub fn drain(&self) -> Option<u64> {
+        // Relaxed: changed under the table's lock or by the drain itself, which is asked when a late look
+        // finds it.
+        Some(self.drain.load(Ordering::Relaxed)).filter(|&drain| drain != 0)
     }
 
-    /// Lends the rings to a capture; none if another has them.
-    pub fn lend_rings(&self, capture: u64) -> Option<Rings> {
+    /// Lends the rings to a drain; none if another has them.
+    pub fn lend_rings(&self, drain: u64) -> Option<Rings> {
         let rings = lock(&self.rings).take()?;
-        self.capture.store(capture, Ordering::Relaxed);
+        self.drain.store(drain, Ordering::Relaxed);
         Some(rings)
     }
 
@@ -175,7 +189,7 @@ impl Process {
     pub fn return_rings(&self, rings: Rings) {
         self.set_mode(ModeSettings::default());
         *lock(&self.rings) = Some(rings);
-        self.capture.store(0, Ordering::Relaxed);
+        self.drain.store(0, Ordering::Relaxed);
     }
 
     /// The process as clients see it.
@@ -186,9 +200,9 @@ impl Process {
             name: self.name.clone(),
             exe: self.exe.clone(),
             apis: self.apis.clone(),
-            // Relaxed, both: claims, for people.
+            // Relaxed: a claim, for people.
             contexts: self.claims().contexts.load(Ordering::Relaxed).try_into().unwrap_or(u32::MAX),
-            frames: self.claims().frames.load(Ordering::Relaxed),
+            frames: self.frames(),
             mode: mode_name(mode.unwrap_or_default(), self.monitors).to_owned(),
             process: self.index,
             connected_ns: clock::monotonic_ns().saturating_sub(self.connected_ns),

@@ -130,6 +130,10 @@ pub mod gap_cause {
     pub const OUTPUT: u32 = 5;
     /// They stand for what the daemon's store does not have.
     pub const STORE: u32 = 6;
+    /// The client took too little, and what it had put aside for it the daemon had no more room for.
+    pub const SLOW: u32 = 7;
+    /// The capture was paused.
+    pub const PAUSED: u32 = 8;
 }
 
 /// Why a process stopped recording, in [`CAPTURE_END`].

@@ -20,11 +20,15 @@ pub use crate::app::common_version;
 /// Oldest version of this protocol that this build speaks.
 pub const CTL_VERSION_MIN: u16 = 1;
 /// Newest version of this protocol that this build speaks.
-pub const CTL_VERSION_MAX: u16 = 3;
+pub const CTL_VERSION_MAX: u16 = 4;
 /// Version from which on a daemon keeps and saves.
 pub const KEEPING_VERSION: u16 = 2;
 /// Version from which on a daemon takes links.
 pub const LINK_VERSION: u16 = 3;
+/// Version from which on captures share a program, and have names, pauses and limits of bytes.
+pub const SHARING_VERSION: u16 = 4;
+/// Longest name of a capture, in bytes.
+pub const NAME_LEN_MAX: usize = 64;
 /// Longest message, in bytes, without its length word.
 pub const MESSAGE_LEN_MAX: u32 = 1 << 20;
 /// Length of the word before a message, in bytes.
@@ -97,6 +101,10 @@ pub enum Request {
     /// From here on the connection is one of a link, for a client of another machine: answered with
     /// [`Event::Link`], after which both sides speak as `gapii_remote` says.
     Link,
+    /// Have captures leave out what comes. Answered with [`Event::Stopped`].
+    Pause(StopRequest),
+    /// Have them go on, from a keyframe. Answered with [`Event::Stopped`].
+    Resume(StopRequest),
     /// The program launched for a capture is gone; only its parent knows how. Not answered.
     Exited(ExitedRequest),
 }
@@ -120,7 +128,7 @@ pub enum Event {
     Saved(Saved),
     /// A thread of an application that this client has kept was held for a keyframe.
     Held(Held),
-    /// Answer to [`Request::Stop`]: these were told to stop.
+    /// Answer to [`Request::Stop`], [`Request::Pause`] and [`Request::Resume`]: these were told.
     Stopped(Stopped),
     /// Answer to [`Request::Link`].
     Link,
@@ -182,6 +190,26 @@ pub enum Overflow {
     Drop,
 }
 
+/// What happens where the output takes less than the programs produce.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum IfSlow {
+    /// It is put aside in a file, up to the daemon's limit, and left out beyond.
+    #[default]
+    Spill,
+    /// The programs wait.
+    Wait,
+    /// It is left out.
+    Drop,
+}
+
+/// Whether a capture may be called so: nothing else that means one looks like it.
+pub fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    (1..=NAME_LEN_MAX).contains(&name.len())
+        && name.chars().all(is_plain)
+        && name.parse::<u64>().is_err()
+}
+
 /// How long a thread waits for ring space before it leaves the capture, in milliseconds.
 pub const STALL_MS_DEFAULT: u64 = 2_000;
 
@@ -226,6 +254,12 @@ pub struct StartRequest {
     /// Nothing is written: the last frames of each of the target's processes are kept, now or when it
     /// comes, until the daemon ends, whether or not this client stays. No descriptor is attached.
     pub keep: Option<KeepRequest>,
+    /// What the capture is called; no other that runs may be called so.
+    pub name: Option<String>,
+    /// Bytes written after which it ends.
+    pub bytes: Option<u64>,
+    /// What happens where the output does not take what the programs produce.
+    pub if_slow: IfSlow,
     /// The command line that led to the capture; for the trace's header.
     pub command: Vec<String>,
 }
@@ -243,16 +277,23 @@ impl Default for StartRequest {
             frame_pixels: false,
             timing: false,
             keep: None,
+            name: None,
+            bytes: None,
+            if_slow: IfSlow::Spill,
             command: Vec::new(),
         }
     }
 }
 
-/// Which captures to stop: those that the target's applications are in.
+/// Which captures to stop, to pause or to resume: those that the target's applications are in, or one of them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StopRequest {
     pub target: Target,
+    /// The capture of this number alone.
+    pub capture: Option<u64>,
+    /// The capture of this name alone.
+    pub name: Option<String>,
 }
 
 /// Which application's frames to save. One that has ended may be meant, too.
@@ -363,6 +404,9 @@ pub struct StatusInfo {
 #[serde(default)]
 pub struct CaptureInfo {
     pub capture: u64,
+    pub name: Option<String>,
+    /// Process of the client that started it.
+    pub client: u32,
     /// Processes in it.
     pub pids: Vec<u32>,
     pub running_ns: u64,
@@ -434,6 +478,10 @@ pub struct Progress {
     pub blob_bytes: u64,
     /// Bytes written to the output.
     pub file_bytes: u64,
+    /// Bytes that wait in a file until the output takes them.
+    pub spilled_bytes: u64,
+    /// Nothing of what comes is recorded: it is paused, or its output took too little.
+    pub is_missing: bool,
     pub lost_calls: u64,
     /// Times that a thread waited for ring space.
     pub waits: u64,
@@ -502,7 +550,7 @@ pub struct InFlight {
     pub stamp: u64,
 }
 
-/// Captures that were told to stop.
+/// Captures that were told to stop, to pause or to go on.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stopped {
@@ -644,7 +692,7 @@ mod tests {
             Request::Hello(ClientHello::new("test")),
             Request::Apps,
             start(),
-            Request::Stop(StopRequest { target: Target::App("cat".into()) }),
+            Request::Stop(StopRequest { capture: Some(3), ..StopRequest::default() }),
             Request::Save(SaveRequest { target: Target::App("cat".into()), last: Some(100) }),
             Request::Exited(ExitedRequest { capture: 1, pid: Some(7), signal: Some(11) }),
             Request::Link,
@@ -683,7 +731,8 @@ mod tests {
         assert!(matches!(buffer.next_body(), Err(FrameError::TooLong(_))));
         let read = read_message::<Request>(&mut frame.as_slice());
         assert!(matches!(read, Err(FrameError::TooLong(_))));
-        let long = Request::Stop(StopRequest { target: Target::App("x".repeat(1 << 20)) });
+        let target = Target::App("x".repeat(1 << 20));
+        let long = Request::Stop(StopRequest { target, ..StopRequest::default() });
         assert!(matches!(encode(&long), Err(FrameError::TooLong(_))));
     }
 

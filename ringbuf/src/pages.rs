@@ -12,6 +12,7 @@
 //!             56  keyframe_every u32 60  keyframes_asked u32
 //!             64  drain_sleeping u32                      72  go u32  futex of the shim
 //!             80  store u64           88  store_end u64
+//!             96  unlimited u64
 //! ```
 //!
 //! The counter page is writable by every application of a session: the daemon maps it, rings with
@@ -177,6 +178,7 @@ pub struct ModePage {
     line_2: u32,
     store: AtomicU64,
     store_end: AtomicU64,
+    unlimited: AtomicU64,
 }
 
 impl ModePage {
@@ -241,8 +243,15 @@ impl ModePage {
 
     /// How often a keyframe was asked for out of turn. A wish: it is looked at now and then.
     pub fn keyframes_asked(&self) -> u32 {
+        // KEYFRAME: pairs with the release in ModePage::ask_keyframe.
+        self.keyframes_asked.load(Ordering::Acquire)
+    }
+
+    /// Whether the settings of this generation hold without their limit of frames. Comes too late where the
+    /// limit was reached meanwhile.
+    pub fn has_no_frame_limit(&self, generation: u64) -> bool {
         // Relaxed: a number on its own.
-        self.keyframes_asked.load(Ordering::Relaxed)
+        self.unlimited.load(Ordering::Relaxed) == generation
     }
 
     /// The word that changes after every change of the settings, for [`Self::wait_go`].
@@ -300,8 +309,16 @@ impl ModePage {
 
     #[cfg(not(loom))]
     fn ask_keyframe(&self) {
-        // Relaxed: a number on its own.
-        self.keyframes_asked.fetch_add(1, Ordering::Relaxed);
+        // KEYFRAME: pairs with the acquire in ModePage::keyframes_asked, so that the store's terms of before
+        // hold for what the keyframe describes.
+        self.keyframes_asked.fetch_add(1, Ordering::Release);
+    }
+
+    #[cfg(not(loom))]
+    fn lift_frame_limit(&self) {
+        // Relaxed, both: we are the only writer, and it is a number on its own.
+        let generation = self.generation.load(Ordering::Relaxed);
+        self.unlimited.store(generation, Ordering::Relaxed);
     }
 
     #[cfg(not(loom))]
@@ -413,6 +430,11 @@ mod maps {
             ModePage::ask_keyframe(self);
         }
 
+        /// The settings hold without their limit of frames, until they are others.
+        pub fn lift_frame_limit(&mut self) {
+            ModePage::lift_frame_limit(self);
+        }
+
         /// Says whether the drain sleeps on the doorbell.
         pub fn set_drain_sleeping(&self, sleeps: bool) {
             ModePage::set_drain_sleeping(self, sleeps);
@@ -465,6 +487,7 @@ impl ModePage {
             line_2: 0,
             store: AtomicU64::new(0),
             store_end: AtomicU64::new(0),
+            unlimited: AtomicU64::new(0),
         }
     }
 
@@ -495,6 +518,7 @@ const _: () = {
     assert!(offset_of!(ModePage, go) == 72);
     assert!(offset_of!(ModePage, store) == 80);
     assert!(offset_of!(ModePage, store_end) == 88);
+    assert!(offset_of!(ModePage, unlimited) == 96);
     assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);
     assert!(size_of::<ModePage>() as u64 <= PAGE_BYTES);
 };

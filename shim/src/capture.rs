@@ -171,8 +171,21 @@ pub fn first_epoch() -> u64 {
 /// Counts a successful swap; whether it belongs to the capture, and whether it is its last frame.
 pub fn count_frame() -> (bool, bool) {
     let frame = CAPTURE.frames.fetch_add(1, Relaxed) + 1;
-    let limit = CAPTURE.frame_limit.load(Relaxed);
+    let limit = frame_limit();
     (limit == 0 || frame <= limit, limit != 0 && frame == limit)
+}
+
+/// Frames to record, 0 for no limit. The daemon may lift a limit where others want more.
+fn frame_limit() -> u64 {
+    let limit = CAPTURE.frame_limit.load(Relaxed);
+    let generation = CAPTURE.generation.load(Relaxed);
+    let is_lifted =
+        || process::connection().is_some_and(|daemon| daemon.mode.has_no_frame_limit(generation));
+    if limit == 0 || !is_lifted() {
+        return limit;
+    }
+    CAPTURE.frame_limit.store(0, Relaxed);
+    0
 }
 
 /// The number of the frame that is about to end, and whether its pixels are kept; `None`: it is not
@@ -180,7 +193,7 @@ pub fn count_frame() -> (bool, bool) {
 pub fn frame_to_observe() -> Option<(u64, bool)> {
     let every = u64::from(CAPTURE.observe_frames.load(Relaxed));
     let frame = CAPTURE.frames.load(Relaxed);
-    let limit = CAPTURE.frame_limit.load(Relaxed);
+    let limit = frame_limit();
     let is_observed = every != 0 && frame.is_multiple_of(every) && (limit == 0 || frame < limit);
     is_observed.then(|| (frame, CAPTURE.observe_pixels.load(Relaxed)))
 }

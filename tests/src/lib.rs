@@ -32,6 +32,7 @@ pub mod remote;
 pub mod replaying;
 pub mod replays;
 pub mod scene;
+pub mod sharing;
 pub mod stream;
 pub mod transparency;
 pub mod wait;

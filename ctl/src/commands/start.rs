@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gapii_protocol::control::{AppInfo, Event, Request, Target};
+use gapii_protocol::control::{AppInfo, Event, Request, StartRequest, Target};
 use rustix::event::{PollFd, PollFlags};
 
-use crate::args::{App, Connect, Limits, Output};
+use crate::args::{App, Connect, Limits, Output, capture_name};
 use crate::capture::Capture;
 use crate::connection::Connection;
 use crate::failure::Failure;
@@ -20,6 +20,10 @@ use crate::wait;
 pub struct Start {
     #[command(flatten)]
     app: App,
+
+    /// Call the capture so, for `gapii-ctl list`, `stop`, `pause` and `resume`
+    #[arg(long, value_name = "NAME", value_parser = capture_name)]
+    name: Option<String>,
 
     #[command(flatten)]
     limits: Limits,
@@ -37,7 +41,13 @@ pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
         other => return Err(connection.out_of_turn(&other)),
     };
     let chosen = choose(&apps, args.app.app.as_deref())?;
-    let request = args.limits.request(Target::App(chosen.pid.to_string()));
+    let request = StartRequest {
+        name: args.name.clone(),
+        ..args.limits.request(Target::App(chosen.pid.to_string()))
+    };
+    if request.name.is_some() || request.bytes.is_some() {
+        connection.must_share()?;
+    }
     let output = OutputFile::open(args.output.output.as_deref(), &chosen.name)?;
     let mut capture = Capture::start(connection, request, output)?;
     follow(&mut capture, &signals)

@@ -1,9 +1,9 @@
-//! `stop`: ends captures; whoever started them gets their traces.
+//! `stop`, `pause`, `resume`: what captures that run are told; whoever started them gets their traces.
 
 use clap::Args;
-use gapii_protocol::control::{Event, Request, StopRequest, Target};
+use gapii_protocol::control::{Event, Request, StopRequest};
 
-use crate::args::{App, Connect};
+use crate::args::{Connect, Running};
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::text;
@@ -11,19 +11,50 @@ use crate::text;
 #[derive(Args, Debug)]
 pub struct Stop {
     #[command(flatten)]
-    app: App,
+    running: Running,
+}
+
+#[derive(Args, Debug)]
+pub struct Pause {
+    #[command(flatten)]
+    running: Running,
+}
+
+#[derive(Args, Debug)]
+pub struct Resume {
+    #[command(flatten)]
+    running: Running,
 }
 
 pub fn run(args: &Stop, connect: &Connect) -> Result<u8, Failure> {
-    let target = args.app.app.clone().map_or(Target::All, Target::App);
+    tell(&args.running, connect, ("stopped", Request::Stop))
+}
+
+pub fn pause(args: &Pause, connect: &Connect) -> Result<u8, Failure> {
+    tell(&args.running, connect, ("paused", Request::Pause))
+}
+
+pub fn resume(args: &Resume, connect: &Connect) -> Result<u8, Failure> {
+    tell(&args.running, connect, ("resumed", Request::Resume))
+}
+
+fn tell(
+    running: &Running,
+    connect: &Connect,
+    (done, request): (&str, fn(StopRequest) -> Request),
+) -> Result<u8, Failure> {
     let mut connection = Connection::open(connect)?;
-    match connection.ask(&Request::Stop(StopRequest { target }))? {
-        Event::Stopped(stopped) if stopped.captures.is_empty() => {
+    let request = request(running.request());
+    if running.capture.is_some() || !matches!(request, Request::Stop(_)) {
+        connection.must_share()?;
+    }
+    match connection.ask(&request)? {
+        Event::Stopped(told) if told.captures.is_empty() => {
             Err(Failure::no("nothing is being captured"))
         }
-        Event::Stopped(stopped) => {
+        Event::Stopped(told) => {
             text::print(|out| {
-                writeln!(out, "stopped {}", text::counted(stopped.captures.len() as u64, "capture"))
+                writeln!(out, "{done} {}", text::counted(told.captures.len() as u64, "capture"))
             })?;
             Ok(0)
         }

@@ -13,8 +13,10 @@ use gapii_protocol::atom::{
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::{self, CaptureEnd, Meta, MetaError};
+use gapii_protocol::trace::story::Begin;
 
 use crate::capture::plain::PlainPayloads;
+use crate::capture::selection::{Owner, Selection, is_landmark};
 use crate::store::Store;
 
 /// A ring, by the order in which the assembler was told of it.
@@ -111,7 +113,7 @@ pub enum Refusal {
 }
 
 /// What the stream knows of a process.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Member {
     /// Index in the trace, from its first record on.
     pub process: Option<u32>,
@@ -124,6 +126,10 @@ pub struct Member {
     pub ended: Option<CaptureEnd>,
     /// What holds its blobs from one capture to the next.
     store: Option<Arc<Store>>,
+    /// What of it belongs to the stream; all does without one.
+    selection: Option<Selection>,
+    /// Frames after which no more of it does.
+    frame_limit: Option<u64>,
     /// Bytes of it that its records have named since the capture or its keyframe began.
     named_bytes: u64,
     stated_in: u64,
@@ -166,18 +172,20 @@ const NAMED_TIMES: u64 = 4;
 /// Sentences about what snapshots leave out, at most.
 const MISSING_MAX: usize = 1 << 10;
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Ring {
     member: MemberKey,
     /// Index in the trace of the thread that owns the ring now.
     thread: Option<u32>,
+    owner: Owner,
+    /// Records of it that do not belong to the stream.
+    left_out: u64,
     /// Ring index behind the last record that came into the stream.
     index: u64,
     released_in: u64,
 }
 
 /// The stream so far. Blocks are numbered from 1 inside, so that 0 is no block.
-#[derive(Debug)]
 pub struct Assembler {
     /// A block is full from here on, in bytes.
     block_bytes: usize,
@@ -187,8 +195,6 @@ pub struct Assembler {
     plain: PlainPayloads,
     /// Leave records may say how long the driver took.
     is_timed: bool,
-    /// Keyframes describe all there is anew.
-    has_keyframes: bool,
     rings: Vec<Ring>,
     members: Vec<Member>,
     threads: Vec<Thread>,
@@ -213,13 +219,12 @@ pub struct Assembler {
 impl Assembler {
     /// Blocks are full at `block_bytes`: a record more, and what is stated, can come on top. Only in a
     /// timed capture do records have times.
-    pub fn new(block_bytes: usize, is_timed: bool, has_keyframes: bool) -> Self {
+    pub fn new(block_bytes: usize, is_timed: bool) -> Self {
         Self {
             block_bytes,
             blobs_in_block: 0,
             plain: PlainPayloads::of(Description::built_in()),
             is_timed,
-            has_keyframes,
             rings: Vec::new(),
             members: Vec::new(),
             threads: Vec::new(),
@@ -252,20 +257,62 @@ impl Assembler {
         self.members[member.0 as usize].store = Some(store);
     }
 
-    /// Tells of a ring of a process, whose next record starts at `index` or behind padding there.
-    pub fn add_ring(&mut self, member: MemberKey, index: u64) -> RingKey {
-        self.rings.push(Ring { member, thread: None, index, released_in: 0 });
-        RingKey(self.rings.len() as u32 - 1)
+    /// From here on of a process only that belongs to the stream which is new to one that has begun so.
+    /// To be said before its rings are.
+    pub fn select(&mut self, member: MemberKey, begin: Begin) {
+        self.members[member.0 as usize].selection = Some(Selection::new(begin));
     }
 
-    /// The next record of the ring is of another thread.
-    pub fn end_thread(&mut self, ring: RingKey) {
-        self.rings[ring.0 as usize].thread = None;
+    /// Behind a gap: a process' part goes on at the keyframe that is appended next, as if it began there.
+    pub fn resume(&mut self, member: MemberKey) {
+        let mut selection = Selection::resuming();
+        for ring in self.rings.iter_mut().filter(|ring| ring.member == member) {
+            ring.owner = selection.owner();
+        }
+        self.members[member.0 as usize].selection = Some(selection);
     }
 
-    /// Uses the key of a ring that has ended for a ring of another process.
-    pub fn replace_ring(&mut self, ring: RingKey, member: MemberKey, index: u64) {
-        self.rings[ring.0 as usize] = Ring { member, thread: None, index, released_in: 0 };
+    /// Ends a process' part in the stream behind the end of its frame of that number, or of its next one.
+    pub fn limit_frames(&mut self, member: MemberKey, frames: u64) {
+        self.members[member.0 as usize].frame_limit = Some(frames);
+    }
+
+    /// Whether a process' part has come to its end so.
+    pub fn is_at_limit(&self, member: MemberKey) -> bool {
+        let Member { frames, frame_limit, .. } = self.members[member.0 as usize];
+        frame_limit.is_some_and(|limit| frames >= limit)
+    }
+
+    /// Tells of a ring of a process, whose next record starts at `index` or behind padding there. Its key
+    /// may have been another ring's, which has ended.
+    pub fn set_ring(&mut self, ring: RingKey, member: MemberKey, index: u64) {
+        let at = ring.0 as usize;
+        let owner = self.members[member.0 as usize].owner();
+        let ring = Ring { member, thread: None, owner, left_out: 0, index, released_in: 0 };
+        if self.rings.len() <= at {
+            // Keys between are of rings of which this stream has nothing.
+            self.rings.resize(at + 1, ring);
+        }
+        self.rings[at] = ring;
+    }
+
+    /// The next record of the ring is of another thread. Returns how many records of the last one did not
+    /// belong to the stream.
+    pub fn end_thread(&mut self, ring: RingKey) -> u64 {
+        let ring = &mut self.rings[ring.0 as usize];
+        ring.thread = None;
+        ring.owner = self.members[ring.member.0 as usize].owner();
+        std::mem::take(&mut ring.left_out)
+    }
+
+    /// Records of the ring's thread, so far, that do not belong to the stream.
+    pub fn left_out(&self, ring: RingKey) -> u64 {
+        self.rings[ring.0 as usize].left_out
+    }
+
+    /// Whether the open block has something of the ring.
+    pub fn has_open(&self, ring: RingKey) -> bool {
+        self.open && self.rings[ring.0 as usize].released_in == self.block_number
     }
 
     /// Gives the ring a new owner, with a place in the trace.
@@ -369,7 +416,8 @@ impl Assembler {
 
     /// Appends a run, and gives `full` every block that it fills.
     ///
-    /// After a refusal the records before the refused one are in the stream.
+    /// After a refusal the records before the refused one are in the stream, and at a process' limit of
+    /// frames those before it.
     pub fn append(
         &mut self,
         run: Run<'_>,
@@ -379,7 +427,11 @@ impl Assembler {
         let start_index = self.rings[run.ring.0 as usize].index;
         self.rings[run.ring.0 as usize].index = run.end_index;
         let mut at = 0;
-        while at < run.records.len() {
+        loop {
+            at = self.pass_over(&run, at);
+            if at >= run.records.len() {
+                return Ok(());
+            }
             let is_keyframe = header_at(run.records, at).id() == KEYFRAME;
             if is_keyframe {
                 // Blocks before it are not needed by who begins there.
@@ -400,8 +452,32 @@ impl Assembler {
                 self.seal(full);
             }
             walk.refused?;
+            if walk.is_last {
+                return Ok(());
+            }
         }
-        Ok(())
+    }
+
+    /// Where the records from `at` on begin to belong to the stream.
+    #[inline]
+    fn pass_over(&mut self, run: &Run<'_>, mut at: usize) -> usize {
+        let ring = &mut self.rings[run.ring.0 as usize];
+        let Some(selection) = &mut self.members[ring.member.0 as usize].selection else {
+            return at;
+        };
+        while at < run.records.len() {
+            let header = header_at(run.records, at);
+            if ring.owner.is_plain() && !is_landmark(header.id()) {
+                break;
+            }
+            let end = at + header.span_untrusted() as usize;
+            if selection.takes(&mut ring.owner, header, &run.records[at..end]) {
+                break;
+            }
+            ring.left_out += 1;
+            at = end;
+        }
+        at
     }
 
     /// Gives `full` the open block, if there is one.
@@ -496,10 +572,12 @@ impl Assembler {
         let mut stamp = self.threads[index as usize].stamp;
         let (mut at, mut count, mut calls) = (start, 0, 0);
         let mut last_command = None;
-        let mut refused = Ok(());
+        let (mut refused, mut is_last) = (Ok(()), false);
+        // What is not plain is looked at record by record.
+        let limit = if self.is_plain(run.ring) { limit } else { start + 1 };
         while at < limit {
             let header = header_at(records, at);
-            if header.id() == KEYFRAME && at > start {
+            if header.id() >= atom::META_FIRST && at > start && is_landmark(header.id()) {
                 break;
             }
             let end = at + header.span_untrusted() as usize;
@@ -514,7 +592,7 @@ impl Assembler {
                 calls += u64::from(header.flags() & EFFECT != 0);
                 last_command = Some((header, stamp, end));
                 if header.flags() & FRAME_END != 0 {
-                    self.end_frame(run.ring);
+                    is_last = self.end_frame(run.ring);
                 }
             } else {
                 refused = self.take_meta(index, run.ring, header, &records[at..end]);
@@ -529,6 +607,9 @@ impl Assembler {
             }
             count += 1;
             at = end;
+            if is_last {
+                break;
+            }
             if matches!(header.id(), BLOB | STORED) && self.blobs_in_block >= self.block_bytes / 4 {
                 break;
             }
@@ -544,7 +625,7 @@ impl Assembler {
             let (id, flags) = (header.id(), header.flags());
             thread.last_command = Some(LastCommand { id, flags, stamp, end_index });
         }
-        Walk { end: at, refused }
+        Walk { end: at, refused, is_last }
     }
 
     /// The store that a record has to do with.
@@ -561,11 +642,18 @@ impl Assembler {
         self.is_timed && header.id() < atom::META_FIRST && header.flags() & LEAVE != 0
     }
 
-    fn end_frame(&mut self, ring: RingKey) {
+    fn is_plain(&self, ring: RingKey) -> bool {
+        let ring = &self.rings[ring.0 as usize];
+        ring.owner.is_plain() || self.members[ring.member.0 as usize].selection.is_none()
+    }
+
+    /// True if the process' part has come to its end.
+    fn end_frame(&mut self, ring: RingKey) -> bool {
         let member = &mut self.members[self.rings[ring.0 as usize].member.0 as usize];
         // A member that has a record has a place.
         self.block.frame_ends.push((member.process.unwrap_or(0), member.frames));
         member.frames += 1;
+        member.frame_limit.is_some_and(|limit| member.frames >= limit)
     }
 
     /// Takes a record that is not a command.
@@ -608,11 +696,10 @@ impl Assembler {
                 self.block.missing.extend(snapshot.sentences().take(room));
             }
             Meta::Stored(stored) => self.take_stored(ring, &stored)?,
+            // Left out where there should be none.
             Meta::Keyframe(_) => {
                 let member = self.rings[ring.0 as usize].member;
-                if self.has_keyframes {
-                    self.members[member.0 as usize].named_bytes = 0;
-                }
+                self.members[member.0 as usize].named_bytes = 0;
             }
             Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Subject(_) | Meta::Unknown(_) => {}
             _ => return Err(Refusal::DaemonOnly(header.id())),
@@ -666,6 +753,13 @@ impl Assembler {
     }
 }
 
+impl Member {
+    /// Somebody who has a ring of it from now on.
+    fn owner(&mut self) -> Owner {
+        self.selection.as_mut().map(Selection::owner).unwrap_or_default()
+    }
+}
+
 impl Block {
     /// Takes what is said to a store out of the records from that one on: streams know of none.
     fn strip_stores(&mut self, first_memory: usize) {
@@ -709,6 +803,8 @@ struct Walk {
     /// Offset behind the last record that was taken.
     end: usize,
     refused: Result<(), Refusal>,
+    /// The process' part ends there.
+    is_last: bool,
 }
 
 /// The THREAD record that the records begin with, if they do.
@@ -761,13 +857,13 @@ mod tests {
 
     impl Bench {
         fn new(block_bytes: usize, rings: usize) -> Self {
-            Self::of(Assembler::new(block_bytes, false, false), rings)
+            Self::of(Assembler::new(block_bytes, false), rings)
         }
 
         fn of(mut assembler: Assembler, rings: usize) -> Self {
             let member = assembler.add_member(100, 5, b"prog");
-            for _ in 0..rings {
-                assembler.add_ring(member, 0);
+            for ring in 0..rings as u32 {
+                assembler.set_ring(RingKey(ring), member, 0);
             }
             Self { assembler, blocks: Vec::new(), indices: vec![0; rings] }
         }
@@ -830,7 +926,7 @@ mod tests {
             (true, DRAW, EFFECT | LEAVES, false),
             (true, atom::CONTEXT, LEAVE, false),
         ] {
-            let mut bench = Bench::of(Assembler::new(1 << 20, is_timed, false), 1);
+            let mut bench = Bench::of(Assembler::new(1 << 20, is_timed), 1);
             let enter = record(DRAW, EFFECT | LEAVES, None, &[1; 16]);
             let taken = bench.append(0, &[thread(1, 1), enter, timed(id, flags)]);
             let expected = if is_taken { Ok(()) } else { Err(Refusal::Timed(id)) };

@@ -1,22 +1,32 @@
-//! Blocks on their way from the drain to the writer, compressed in the time that programs leave.
+//! Blocks on their way from the drain to the writer, compressed in the time that programs leave, and put aside
+//! where the output takes none.
 //!
 //! While a block waits here, a thread that runs only where nobody else wants the processor compresses
 //! it. The writer takes it when that is done; where blocks queue up, or one has waited long, it takes
 //! it as it is, whatever the other thread is at, and the next ones too for a while, which the other
 //! thread then leaves alone: a block that both compress is time lost. So nobody waits for a thread
 //! that gets no time, and a program that leaves some is not pushed aside by compression.
+//!
+//! Where the writer is held up by its output and blocks queue up, a third thread writes them into a file, in
+//! their order, so that ring space and memory are not held for somebody who reads slowly. What must be
+//! known of blocks in their order is found when one leaves the queue, by whoever takes it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use gapii_protocol::trace::BlockEncoder;
+use gapii_protocol::trace::blobs::Collector;
+use gapii_ringbuf::CounterMap;
 
 use crate::capture::assemble::Block;
+use crate::capture::facts::Facts;
 use crate::capture::fill::fill;
-use crate::capture::writer::Finish;
+use crate::capture::spill::{Place, Spill};
+use crate::capture::writer::{Done, Finish};
 
 /// Blocks that hold more of a ring than this, in eighths, are no longer waited for: the space is
 /// wanted.
@@ -27,11 +37,17 @@ const WAITING_MAX: u64 = 8 << 20;
 const PATIENCE: Duration = Duration::from_millis(100);
 /// How long no block is compressed ahead once they queued up.
 const PRESSED: Duration = Duration::from_millis(20);
+/// Blocks in memory from which on they are put aside: a ring is full of four.
+const SPILL_BLOCKS: usize = 2;
+/// How long a write takes that is held up: to a pipe or the like, and to a file.
+const HELD_UP: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(100)];
 
 /// What the writer is to do next.
 #[derive(Debug)]
 pub enum Work {
-    Block(Arc<Waiting>),
+    Block(Arc<Waiting>, Facts),
+    /// A block that was put aside: its zstd frame. Its ring space is free.
+    Spilled(io::Result<Vec<u8>>, Facts),
     /// Who waits for this to be dropped knows that all before it is dealt with.
     Mark(Sender<()>),
     /// The last piece of work.
@@ -52,34 +68,68 @@ pub struct Waiting {
 }
 
 /// The drain's end. The writer hears when it is dropped.
-#[derive(Debug)]
 pub struct Feed(Arc<Shared>);
 
 /// The writer's end.
-#[derive(Debug)]
 pub struct Backlog(Arc<Shared>);
 
 /// The end of the thread that compresses ahead.
-#[derive(Debug)]
 pub struct Ahead(Arc<Shared>);
 
-#[derive(Debug, Default)]
+/// The end of the thread that puts aside.
+pub struct Spiller {
+    shared: Arc<Shared>,
+    /// How long a write takes that is held up.
+    held_up: Duration,
+}
+
+#[derive(Default)]
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
+    /// Blocks queue up, or there is room again for what is put aside.
+    pressed: Condvar,
+    /// Held while a block is taken out of the queue and looked at. Taken before the queue.
+    order: Mutex<Order>,
     /// So much waits for the thread that compresses ahead, and not more, in bytes.
     waiting_max: u64,
+    /// What is put aside. Taken before the queue, and never for long by who holds that.
+    spill: Mutex<Option<Spill>>,
+    /// Bytes of it.
+    spilled: AtomicU64,
+    /// There is no room for what should be put aside.
+    is_exhausted: AtomicBool,
+}
+
+/// What is known of the blocks that have left the queue.
+#[derive(Default)]
+struct Order {
+    blocks: u32,
+    collector: Collector,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    work: VecDeque<Work>,
+    work: VecDeque<Item>,
     /// Of the blocks in it.
     bytes: u64,
+    blocks: usize,
     /// Until then the writer compresses by itself.
     pressed_until: Option<Instant>,
+    /// Since when the writer waits for its output.
+    writes_since: Option<Instant>,
     /// Nothing more comes.
     is_closed: bool,
+}
+
+#[derive(Debug)]
+enum Item {
+    Block(Arc<Waiting>, Option<Facts>),
+    /// On its way into the file.
+    Spilling,
+    Spilled(Place, Facts),
+    Mark(Sender<()>),
+    Finish(Box<Finish>),
 }
 
 /// A backlog without anything in it, for what comes from rings of `ring_bytes`.
@@ -116,15 +166,27 @@ impl Waiting {
 
 impl Feed {
     pub fn block(&self, block: Block) {
-        self.0.push(Work::Block(Arc::new(Waiting::new(block))));
+        self.0.push(Item::Block(Arc::new(Waiting::new(block)), None));
     }
 
     pub fn mark(&self, reached: Sender<()>) {
-        self.0.push(Work::Mark(reached));
+        self.0.push(Item::Mark(reached));
     }
 
     pub fn finish(&self, finish: Finish) {
-        self.0.push(Work::Finish(Box::new(finish)));
+        self.0.push(Item::Finish(Box::new(finish)));
+    }
+
+    /// Whether there is no room for what should be put aside.
+    pub fn is_exhausted(&self) -> bool {
+        // Relaxed: a flag on its own.
+        self.0.is_exhausted.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that are put aside.
+    pub fn spilled_bytes(&self) -> u64 {
+        // Relaxed: a number for people.
+        self.0.spilled.load(Ordering::Relaxed)
     }
 }
 
@@ -132,10 +194,19 @@ impl Drop for Feed {
     fn drop(&mut self) {
         self.0.lock().is_closed = true;
         self.0.changed.notify_all();
+        self.0.pressed.notify_all();
     }
 }
 
 impl Backlog {
+    /// What puts blocks aside for this writer, whose output is a pipe or the like, or a file.
+    pub fn spiller(&self, spill: Spill, is_stream: bool) -> Spiller {
+        *self.0.spill() = Some(spill);
+        let [stream, file] = HELD_UP;
+        let held_up = if is_stream { stream } else { file };
+        Spiller { shared: Arc::clone(&self.0), held_up }
+    }
+
     /// The next piece of work, in the order in which it was given; waits for it. `None`: there is no
     /// more, and the last one was no [`Work::Finish`].
     pub fn next(&self) -> Option<Work> {
@@ -146,18 +217,25 @@ impl Backlog {
             }
             let patience = match queue.work.front() {
                 None if queue.is_closed => return None,
-                None => None,
+                None | Some(Item::Spilling) => None,
                 Some(_) if queue.is_closed || queue.is_pressed() => Some(Duration::ZERO),
-                Some(Work::Mark(_) | Work::Finish(_)) => Some(Duration::ZERO),
-                Some(Work::Block(waiting)) if !waiting.is_whole() => Some(Duration::ZERO),
-                Some(Work::Block(waiting)) if waiting.frame().is_some() => Some(Duration::ZERO),
-                Some(Work::Block(waiting)) => {
+                Some(Item::Mark(_) | Item::Finish(_) | Item::Spilled(..)) => Some(Duration::ZERO),
+                Some(Item::Block(waiting, _)) if !waiting.is_whole() => Some(Duration::ZERO),
+                Some(Item::Block(waiting, _)) if waiting.frame().is_some() => Some(Duration::ZERO),
+                Some(Item::Block(waiting, _)) => {
                     Some(PATIENCE.saturating_sub(waiting.since.elapsed()))
                 }
             };
             let changed = &self.0.changed;
             queue = match patience {
-                Some(Duration::ZERO) => return queue.pop(),
+                Some(Duration::ZERO) => {
+                    drop(queue);
+                    match self.0.take() {
+                        Some(work) => return Some(work),
+                        // Somebody was quicker.
+                        None => self.0.lock(),
+                    }
+                }
                 Some(patience) => {
                     let waited = changed.wait_timeout(queue, patience);
                     waited.unwrap_or_else(PoisonError::into_inner).0
@@ -165,6 +243,11 @@ impl Backlog {
                 None => changed.wait(queue).unwrap_or_else(PoisonError::into_inner),
             };
         }
+    }
+
+    /// The writer waits for its output from now on, or has done so.
+    pub fn set_writing(&self, writes: bool) {
+        self.0.lock().writes_since = writes.then(Instant::now);
     }
 }
 
@@ -197,26 +280,124 @@ impl Ahead {
     }
 }
 
-impl Work {
-    /// Bytes of ring that it holds.
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::Block(waiting) => waiting.given.raw.len() as u64,
-            Self::Mark(_) | Self::Finish(_) => 0,
+impl Spiller {
+    /// Puts blocks aside where they queue up, until no more come.
+    pub fn run(&self, level: i32, done: &Sender<Done>, counter: &CounterMap) {
+        // Most outputs take all there is: what compresses is made when it is needed.
+        let mut encoder = None;
+        while let Some(count) = self.wait() {
+            if encoder.is_none() {
+                encoder = BlockEncoder::new(level).ok();
+            }
+            let Some(encoder) = &mut encoder else { return };
+            for _ in 0..count {
+                if !self.put_one(encoder, done) {
+                    break;
+                }
+                counter.ring_doorbell();
+            }
         }
+    }
+
+    /// Waits until blocks are to be put aside, and says how many; `None`: no more come.
+    fn wait(&self) -> Option<usize> {
+        let mut queue = self.shared.lock();
+        loop {
+            if queue.is_closed {
+                return None;
+            }
+            let held_up = queue.writes_since.is_some_and(|since| since.elapsed() >= self.held_up);
+            // Relaxed: a flag on its own.
+            let is_full = self.shared.is_exhausted.load(Ordering::Relaxed);
+            let is_much = queue.blocks >= SPILL_BLOCKS;
+            if is_much && held_up && !is_full {
+                return Some(queue.blocks);
+            }
+            let pressed = &self.shared.pressed;
+            queue = match is_much && !is_full {
+                true => {
+                    let waited = pressed.wait_timeout(queue, self.held_up);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                false => pressed.wait(queue).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Puts the first block aside that is in memory. False: there is none, or no room.
+    fn put_one(&self, encoder: &mut BlockEncoder, done: &Sender<Done>) -> bool {
+        let mut order = self.shared.order();
+        let mut queue = self.shared.lock();
+        let is_block = |item: &Item| matches!(item, Item::Block(..));
+        let Some(at) = queue.work.iter().position(is_block) else { return false };
+        let Item::Block(waiting, known) = std::mem::replace(&mut queue.work[at], Item::Spilling)
+        else {
+            return false;
+        };
+        queue.count_out(&waiting);
+        drop(queue);
+        let facts = known.unwrap_or_else(|| order.facts(&waiting));
+        drop(order);
+        // A block that can't be encoded is refused to the writer again, who says so.
+        let encoded = match waiting.frame() {
+            Some(_) => None,
+            None => encoder.encode(&waiting.block().raw).ok(),
+        };
+        let frame = waiting.frame().or(encoded.as_deref());
+        let mut spill = self.shared.spill();
+        let place = frame.zip(spill.as_mut()).and_then(|(frame, spill)| spill.put(frame));
+        self.shared.show(spill.as_ref());
+        drop(spill);
+        let is_put = place.is_some();
+        let mut queue = self.shared.lock();
+        // Only the writer takes anything out before it, and waits for this one.
+        let spilling = queue.work.iter().position(|item| matches!(item, Item::Spilling));
+        if let Some(at) = spilling {
+            queue.work[at] = match place {
+                Some(place) => Item::Spilled(place, facts),
+                None => {
+                    queue.count_in(&waiting);
+                    Item::Block(Arc::clone(&waiting), Some(facts))
+                }
+            };
+        }
+        // Relaxed: a flag on its own.
+        self.shared.is_exhausted.store(!is_put, Ordering::Relaxed);
+        drop(queue);
+        self.shared.changed.notify_all();
+        if is_put {
+            // A drain that is gone needs no ring space.
+            let _ = done.send(Done { releases: waiting.given.releases.clone() });
+        }
+        is_put
+    }
+}
+
+impl Order {
+    /// Looks at the next block.
+    fn facts(&mut self, waiting: &Waiting) -> Facts {
+        let facts = Facts::of(waiting.block(), self.blocks, &mut self.collector);
+        self.blocks += 1;
+        facts
     }
 }
 
 impl Queue {
-    fn push(&mut self, work: Work) {
-        self.bytes += work.bytes();
-        self.work.push_back(work);
+    fn push(&mut self, item: Item) {
+        if let Item::Block(waiting, _) = &item {
+            self.count_in(waiting);
+        }
+        self.work.push_back(item);
     }
 
-    fn pop(&mut self) -> Option<Work> {
-        let work = self.work.pop_front()?;
-        self.bytes -= work.bytes();
-        Some(work)
+    fn count_in(&mut self, waiting: &Waiting) {
+        self.bytes += waiting.given.raw.len() as u64;
+        self.blocks += 1;
+    }
+
+    fn count_out(&mut self, waiting: &Waiting) {
+        self.bytes -= waiting.given.raw.len() as u64;
+        self.blocks -= 1;
     }
 
     fn is_pressed(&self) -> bool {
@@ -228,9 +409,9 @@ impl Queue {
         if self.is_pressed() {
             return None;
         }
-        let mut blocks = self.work.iter().filter_map(|work| match work {
-            Work::Block(waiting) => Some(waiting),
-            Work::Mark(_) | Work::Finish(_) => None,
+        let mut blocks = self.work.iter().filter_map(|item| match item {
+            Item::Block(waiting, _) => Some(waiting),
+            _ => None,
         });
         // Relaxed: the queue's lock orders it.
         blocks
@@ -240,13 +421,68 @@ impl Queue {
 }
 
 impl Shared {
-    fn push(&self, work: Work) {
-        self.lock().push(work);
+    fn push(&self, item: Item) {
+        let mut queue = self.lock();
+        queue.push(item);
+        let is_much = queue.blocks >= SPILL_BLOCKS;
+        drop(queue);
         self.changed.notify_all();
+        if is_much {
+            self.pressed.notify_one();
+        }
+    }
+
+    /// Takes out what is at the front.
+    fn take(&self) -> Option<Work> {
+        let mut order = self.order();
+        let mut queue = self.lock();
+        if matches!(queue.work.front()?, Item::Spilling) {
+            return None;
+        }
+        match queue.work.pop_front()? {
+            Item::Spilling => None,
+            Item::Mark(reached) => Some(Work::Mark(reached)),
+            Item::Finish(finish) => Some(Work::Finish(finish)),
+            Item::Block(waiting, known) => {
+                queue.count_out(&waiting);
+                drop(queue);
+                // Relaxed: a flag on its own.
+                self.is_exhausted.store(false, Ordering::Relaxed);
+                let facts = known.unwrap_or_else(|| order.facts(&waiting));
+                Some(Work::Block(waiting, facts))
+            }
+            Item::Spilled(place, facts) => {
+                drop(queue);
+                let mut spill = self.spill();
+                let frame = match spill.as_mut() {
+                    Some(spill) => spill.get(place),
+                    None => Err(io::ErrorKind::NotFound.into()),
+                };
+                self.show(spill.as_ref());
+                drop(spill);
+                // Relaxed: a flag on its own.
+                self.is_exhausted.store(false, Ordering::Relaxed);
+                self.pressed.notify_one();
+                Some(Work::Spilled(frame, facts))
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spill(&self) -> MutexGuard<'_, Option<Spill>> {
+        self.spill.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show(&self, spill: Option<&Spill>) {
+        // Relaxed: a number for people.
+        self.spilled.store(spill.map_or(0, Spill::used), Ordering::Relaxed);
+    }
+
+    fn order(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -265,8 +501,8 @@ mod tests {
 
     fn byte_of(work: Option<Work>) -> Option<(u8, bool)> {
         match work? {
-            Work::Block(waiting) => Some((waiting.block().raw[0], waiting.frame().is_some())),
-            Work::Mark(_) | Work::Finish(_) => None,
+            Work::Block(waiting, _) => Some((waiting.block().raw[0], waiting.frame().is_some())),
+            _ => None,
         }
     }
 

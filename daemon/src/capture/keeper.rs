@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
 use gapii_protocol::trace::BlockEncoder;
-use gapii_protocol::trace::blobs::Collector;
 use gapii_protocol::trace::block::EncodeError;
 use gapii_protocol::trace::footer::{Footer, Totals};
 use gapii_ringbuf::CounterMap;
@@ -21,7 +20,6 @@ use crate::capture::writer::{Done, Written};
 pub struct Keeper {
     kept: Arc<Kept>,
     encoder: BlockEncoder,
-    collector: Collector,
     totals: Totals,
     progress: Arc<Progress>,
     counter: Arc<CounterMap>,
@@ -36,35 +34,36 @@ impl Keeper {
         counter: Arc<CounterMap>,
         held: Box<dyn Fn(u64, u64) + Send>,
     ) -> Result<Self, EncodeError> {
-        let (encoder, collector) = (BlockEncoder::new(level)?, Collector::default());
-        Ok(Self { kept, encoder, collector, totals: Totals::default(), progress, counter, held })
+        let encoder = BlockEncoder::new(level)?;
+        Ok(Self { kept, encoder, totals: Totals::default(), progress, counter, held })
     }
 
     /// Keeps what comes, until [`Work::Finish`].
     pub fn run(mut self, backlog: &Backlog, done: &Sender<Done>) -> Written {
         while let Some(work) = backlog.next() {
             match work {
-                Work::Block(waiting) => {
+                Work::Block(waiting, facts) => {
                     let block = waiting.block();
-                    self.keep(block, waiting.frame());
+                    self.keep(block, facts, waiting.frame());
                     // A drain that is gone needs no ring space.
                     let _ = done.send(Done { releases: block.releases.clone() });
                     self.counter.ring_doorbell();
                 }
                 Work::Mark(reached) => drop(reached),
+                // What goes into memory is not put aside.
+                Work::Spilled(..) => self.kept.lose_block(),
                 Work::Finish(finish) => {
-                    let reason = finish.end.reason;
+                    let (reason, stored_bytes) = (finish.end.reason, finish.stored_bytes);
                     self.kept.end(*finish);
                     let footer = Footer { reason, totals: self.totals, ..Footer::default() };
-                    return Written { footer, ..Written::default() };
+                    return Written { footer, stored_bytes, ..Written::default() };
                 }
             }
         }
         Written::default()
     }
 
-    fn keep(&mut self, block: &Block, ahead: Option<&[u8]>) {
-        let facts = Facts::of(block, self.totals.blocks as u32, &mut self.collector);
+    fn keep(&mut self, block: &Block, facts: Facts, ahead: Option<&[u8]>) {
         self.totals.blocks += 1;
         self.totals.frames += facts.frame_ends.len() as u64;
         self.totals.calls += u64::from(facts.seqs);

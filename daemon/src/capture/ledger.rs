@@ -1,7 +1,7 @@
 //! The books of a capture: what every thread produced, what of it came into the stream, what not.
 //!
 //! Copies what the application counted, and never makes a sum come out even: a record that nobody
-//! accounts for shows as `emitted + lost` below `produced`.
+//! accounts for shows as `emitted + lost + left_out` below `produced`.
 
 use gapii_protocol::atom::gap_cause;
 use gapii_protocol::trace::footer::{GapEntry, Lost, RefusedRing, ThreadLedger};
@@ -22,10 +22,16 @@ pub struct Account {
     pub after: SlotCounts,
     /// Records that went into blocks.
     pub appended: u64,
+    /// Records that do not belong to the stream.
+    pub left_out: u64,
     /// Records read from the ring that were not appended.
     pub discarded: u64,
+    /// What was not appended because the client did not want it, or could not take it.
+    pub missed: Option<GapEntry>,
     /// Records counted by the application that could not be read.
     pub unread: u64,
+    /// It began while the thread was recording: what it is told of may have been lost before.
+    pub is_late: bool,
     /// Why the ring was refused, if it was.
     pub refused: Option<String>,
 }
@@ -59,27 +65,35 @@ impl Account {
 impl Ledger {
     /// Enters an account. `told_gaps` are those that the thread's own records tell of.
     pub fn close<'a>(&mut self, account: Account, told_gaps: impl Iterator<Item = &'a GapEntry>) {
-        let dropped = account.dropped();
+        let mut dropped = account.dropped();
         let told = told_gaps.fold(Lost::default(), |sum, gap| Lost {
             records: sum.records.saturating_add(gap.records),
             calls: sum.calls.saturating_add(gap.calls),
             bytes: sum.bytes.saturating_add(gap.bytes),
         });
+        if account.is_late {
+            dropped = most(dropped, told);
+        }
         self.untold(account.thread, gap_cause::DROPPED, minus(dropped, told));
         let records = account.discarded.saturating_add(account.unread);
         let unread = Lost { records, ..Lost::default() };
         self.untold(account.thread, gap_cause::REFUSED, unread);
 
-        let lost = dropped.records.saturating_add(records);
+        let missed = account.missed.unwrap_or_default();
+        if account.missed.is_some() {
+            self.gaps.push(GapEntry { thread: account.thread, ..missed });
+        }
+
+        let lost = dropped.records.saturating_add(records).saturating_add(missed.records);
         self.lost.records = self.lost.records.saturating_add(lost);
-        self.lost.calls = self.lost.calls.saturating_add(dropped.calls);
-        self.lost.bytes = self.lost.bytes.saturating_add(dropped.bytes);
+        self.lost.calls = self.lost.calls.saturating_add(dropped.calls + missed.calls);
+        self.lost.bytes = self.lost.bytes.saturating_add(dropped.bytes + missed.bytes);
         let waits = account.after.waits.wrapping_sub(account.before.waits);
         let wait_ns = account.after.wait_ns.wrapping_sub(account.before.wait_ns);
         self.waits = self.waits.saturating_add(waits);
         self.wait_ns = self.wait_ns.saturating_add(wait_ns);
         let produced = account.produced().wrapping_add(dropped.records);
-        let Account { thread, process, slot, tid, name, appended, refused, .. } = account;
+        let Account { thread, process, slot, tid, name, appended, left_out, refused, .. } = account;
         if let Some(why) = refused {
             self.refused.push(RefusedRing { process, slot, tid, why });
         }
@@ -92,6 +106,7 @@ impl Ledger {
             produced,
             emitted,
             lost,
+            left_out,
             waits,
             wait_ns,
         });
@@ -126,6 +141,14 @@ impl Ledger {
                 ..GapEntry::default()
             });
         }
+    }
+}
+
+fn most(a: Lost, b: Lost) -> Lost {
+    Lost {
+        records: a.records.max(b.records),
+        calls: a.calls.max(b.calls),
+        bytes: a.bytes.max(b.bytes),
     }
 }
 
@@ -195,6 +218,23 @@ mod tests {
         assert_eq!(balance(&ledger), [(60, 20, 40)]);
         assert_eq!(ledger.refused[0].why, "bad-length");
         assert!(ledger.gaps.iter().any(|g| g.cause == gap_cause::REFUSED && g.records == 30));
+    }
+
+    #[test]
+    fn what_does_not_belong_to_the_stream_is_not_lost() {
+        let mut ledger = Ledger::default();
+        ledger.close(Account { appended: 30, left_out: 20, ..account() }, [].iter());
+        assert_eq!(balance(&ledger), [(60, 30, 10)]);
+        assert_eq!((ledger.threads[0].left_out, ledger.lost.records), (20, 10));
+    }
+
+    #[test]
+    fn gap_of_before_a_late_begin_is_accounted_for() {
+        let told = GapEntry { records: 15, calls: 9, bytes: 900, ..GapEntry::default() };
+        let mut ledger = Ledger::default();
+        ledger.close(Account { is_late: true, ..account() }, [told].iter());
+        assert_eq!(balance(&ledger), [(65, 50, 15)]);
+        assert_eq!(ledger.gaps, []);
     }
 
     #[test]

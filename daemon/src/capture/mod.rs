@@ -1,7 +1,8 @@
-//! A capture: its plan, its threads, and how the rest of the daemon talks to it.
+//! A capture: its threads, and how the rest of the daemon talks to it.
 //!
-//! Three threads per capture and none without: the drain, which touches rings and no file, the
-//! writer, which touches the file and no ring, and one that compresses for the writer in idle time.
+//! Three threads per capture and none without: the writer, which touches the output and no ring, one that
+//! compresses for the writer in idle time, and one that puts aside what the output does not take. Another,
+//! the drain, touches rings and no file, and is shared by all captures that have processes in common.
 
 pub mod assemble;
 pub mod backlog;
@@ -13,61 +14,48 @@ pub mod keeper;
 pub mod kept;
 pub mod lane;
 pub mod ledger;
+pub mod member;
 pub mod output;
 pub mod plain;
+pub mod plan;
 pub mod progress;
 pub mod save;
+pub mod selection;
+pub mod spill;
+pub mod taker;
 pub mod writer;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-use gapii_protocol::app::Launch;
-use gapii_protocol::control::{self, Summary};
-use gapii_protocol::trace::footer::CaptureOptions;
+use gapii_protocol::control::{IfSlow, Summary, reason};
 use gapii_protocol::trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
 use gapii_protocol::trace::{BlockEncoder, TraceHeader};
-use gapii_ringbuf::{CounterMap, Mode, ModeSettings, Overflow, SlotCounts};
+use gapii_ringbuf::CounterMap;
 use thread_priority::{
     NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
     set_thread_priority_and_policy, thread_native_id,
 };
 
 use crate::capture::backlog::backlog;
-use crate::capture::drain::{Drain, Threads};
+use crate::capture::drain::DrainHandle;
 use crate::capture::end::Cause;
 use crate::capture::keeper::Keeper;
-use crate::capture::kept::{KeepLimits, Kept};
+use crate::capture::kept::Kept;
+use crate::capture::member::Joining;
 use crate::capture::output::Output;
+use crate::capture::plan::Plan;
 use crate::capture::progress::Progress;
-use crate::capture::writer::Writer;
+use crate::capture::spill::{Spill, SpillRoom};
+use crate::capture::taker::Taker;
+use crate::capture::writer::{Writer, Written};
 use crate::clock;
-use crate::process::{Process, Rings};
-
-/// What a capture is to be.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    pub id: u64,
-    pub session: [u8; 16],
-    /// Processes with this token join; without one, only those that were there at the start.
-    pub launch: Option<Launch>,
-    pub frames: Option<u64>,
-    pub skip_frames: u64,
-    pub seconds: Option<f64>,
-    pub overflow: control::Overflow,
-    pub stall_ms: u64,
-    pub observe_frames: Option<u32>,
-    pub frame_pixels: bool,
-    pub timing: bool,
-    pub keep: Option<KeepLimits>,
-    pub command: Vec<String>,
-    pub level: i32,
-    pub ring_bytes: u64,
-}
+use crate::process::Process;
 
 /// Where a capture goes.
 pub enum Destination {
@@ -85,28 +73,55 @@ pub struct Capture {
     pub progress: Arc<Progress>,
     /// Where it goes, if that is memory.
     pub kept: Option<Arc<Kept>>,
-    /// Closed when the drain takes no more orders.
-    orders: Mutex<Option<Sender<Order>>>,
-    counter: Arc<CounterMap>,
+    /// What gives it its records. Known before anybody else has the capture.
+    drain: OnceLock<Arc<DrainHandle>>,
+    /// The processes in it, by their indices in the session.
+    processes: Mutex<BTreeSet<u32>>,
     hurry: Arc<AtomicBool>,
 }
 
-/// What a drain is told.
-#[derive(Debug)]
+/// What a drain is told; captures by their numbers.
 pub enum Order {
-    Join(Joining),
+    /// Another capture takes part.
+    Take(Box<Taker>),
+    /// A process joins the drain, for this capture.
+    Join {
+        capture: u64,
+        joining: Joining,
+    },
+    /// The capture is to have this process, too.
+    Want {
+        capture: u64,
+        process: Arc<Process>,
+    },
     /// No more processes join than have by now.
-    AllJoined,
+    AllJoined {
+        capture: u64,
+    },
     /// This process (by its index in the session) writes no more.
     Gone {
         index: u32,
         how: Departure,
     },
-    Stop(Cause),
+    Stop {
+        capture: u64,
+        cause: Cause,
+    },
+    /// Leave out what comes; go on.
+    Pause {
+        capture: u64,
+    },
+    Resume {
+        capture: u64,
+    },
     /// Give out all that was published by now; who waits hears of it when this is dropped.
-    Flush(Sender<()>),
+    Flush {
+        capture: u64,
+        reached: Sender<()>,
+    },
     /// The launched program has ended, with this signal if with any.
     Exited {
+        capture: u64,
         signal: Option<i32>,
     },
 }
@@ -120,27 +135,21 @@ pub enum Departure {
     Exec,
 }
 
-/// A process on its way into a capture, already told to record.
-#[derive(Debug)]
-pub struct Joining {
-    pub process: Arc<Process>,
-    pub rings: Rings,
-    /// What the slots said before.
-    pub counts: Vec<SlotCounts>,
-    pub unslotted_calls: u64,
-    /// Of the order to record.
-    pub generation: u64,
+/// Tells who asked for a capture what came of it, whatever becomes of the thread that has this.
+struct Ending {
+    ended: Option<Box<dyn FnOnce(Summary) + Send>>,
 }
 
 impl Capture {
-    /// Starts the threads. `ended` is called once, from the drain, with what came of it.
+    /// Starts a capture, of what `drain` gives out if there is one. `ended` is called once, from a thread
+    /// of the capture's, with what came of it.
     pub fn start(
         plan: Plan,
         destination: Destination,
-        counter: Arc<CounterMap>,
+        (counter, room): (&Arc<CounterMap>, &Arc<SpillRoom>),
+        drain: Option<Arc<DrainHandle>>,
         ended: impl FnOnce(Summary) + Send + 'static,
     ) -> io::Result<Arc<Self>> {
-        let (orders, orders_in) = channel();
         let (feed, backlog, ahead) = backlog(plan.ring_bytes);
         let (done, done_in) = channel();
         let hurry = Arc::new(AtomicBool::new(false));
@@ -154,76 +163,130 @@ impl Capture {
 
         let id = plan.id;
         let writing = thread::Builder::new().name(format!("write-{id}"));
-        let (told, woken) = (Arc::clone(&progress), Arc::clone(&counter));
-        let (kept, writing) = match destination {
+        let (told, woken) = (Arc::clone(&progress), Arc::clone(counter));
+        let kept = match destination {
             Destination::File(output) => {
                 let output = Output::new(output, Arc::clone(&hurry))?;
+                if plan.if_slow != IfSlow::Wait {
+                    let spill = match plan.if_slow {
+                        IfSlow::Drop => Spill::none(),
+                        _ => Spill::new(Arc::clone(room)),
+                    };
+                    let spiller = backlog.spiller(spill, output.is_stream());
+                    let (done, woken, level) = (done.clone(), Arc::clone(counter), plan.level);
+                    thread::Builder::new()
+                        .name(format!("spill-{id}"))
+                        .spawn(move || spiller.run(level, &done, &woken))?;
+                }
                 let writer = Writer::new(output, plan.level).map_err(io::Error::other)?;
-                let run = move || writer.run(&header, &backlog, &done, (&told, &woken));
-                (None, writing.spawn(run)?)
+                writing.spawn(move || {
+                    let ending = Ending::new(ended);
+                    ending.with(&writer.run(&header, &backlog, &done, (&told, &woken)));
+                })?;
+                None
             }
             Destination::Memory(kept, held) => {
                 let keeper = Keeper::new(Arc::clone(&kept), plan.level, told, woken, held);
                 let keeper = keeper.map_err(io::Error::other)?;
-                (Some(kept), writing.spawn(move || keeper.run(&backlog, &done))?)
+                writing.spawn(move || {
+                    let ending = Ending::new(ended);
+                    ending.with(&keeper.run(&backlog, &done));
+                })?;
+                Some(kept)
             }
         };
         thread::Builder::new().name(format!("compress-{id}")).spawn(move || {
             yield_to_programs();
             ahead.run(&mut encoder);
         })?;
-        let capture = Arc::new(Self {
-            plan,
-            started_ns,
-            progress,
-            kept,
-            orders: Mutex::new(Some(orders)),
-            counter: Arc::clone(&counter),
-            hurry,
-        });
-        let threads = Threads { orders: orders_in, feed, done: done_in, writing };
-        let drain = Drain::new(Arc::clone(&capture), counter, threads, unix_ns);
-        thread::Builder::new().name(format!("drain-{id}")).spawn(move || ended(drain.run()))?;
+        let (drain_of, processes) = (OnceLock::new(), Mutex::default());
+        let capture =
+            Arc::new(Self { plan, started_ns, progress, kept, drain: drain_of, processes, hurry });
+        let taker = Taker::new(Arc::clone(&capture), feed, done_in, unix_ns);
+        let drain = DrainHandle::with(drain, Box::new(taker), counter)?;
+        // Set here alone.
+        let _ = capture.drain.set(drain);
         Ok(capture)
     }
 
-    /// Tells a process to record and adds it. False if the process is in another capture, or this
-    /// one has ended.
+    /// Tells a process to record and adds it. False if another drain has the process, or the capture has
+    /// ended.
     pub fn join(&self, process: &Arc<Process>) -> bool {
-        let Some(mut rings) = process.lend_rings(self.plan.id) else { return false };
-        lane::discard_leftovers(&mut rings);
-        let counts = rings.iter().map(|ring| ring.slot().counts_untrusted()).collect();
-        // Relaxed: a claim of the application's.
-        let unslotted_calls = process.claims().unslotted_calls.load(Ordering::Relaxed);
-        let generation = process.begin_capture(self.plan.mode());
-        let process = Arc::clone(process);
-        let joining = Joining { process, rings, counts, unslotted_calls, generation };
-        match self.order(Order::Join(joining)) {
+        let Some(drain) = self.drain.get() else { return false };
+        let Some(joining) = Joining::begin(process, drain.id, self.plan.mode()) else {
+            return false;
+        };
+        self.processes().insert(process.index);
+        match drain.order(Order::Join { capture: self.plan.id, joining }) {
             Ok(()) => true,
             Err(order) => {
-                take_back(order);
+                if let Order::Join { joining, .. } = order {
+                    joining.take_back();
+                }
+                self.leave(process.index);
                 false
             }
         }
     }
 
-    /// Gives the drain an order; the order comes back if it takes no more.
-    pub fn order(&self, order: Order) -> Result<(), Order> {
-        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*orders {
-            Some(sender) => sender.send(order).map_err(|refused| refused.0)?,
-            None => return Err(order),
-        }
-        self.counter.ring_doorbell();
-        Ok(())
+    /// Adds a process that the drain has for others, or may have as well. False: the capture has ended.
+    pub fn share(&self, process: &Arc<Process>) -> bool {
+        self.processes().insert(process.index);
+        let process = Arc::clone(process);
+        self.order(Order::Want { capture: self.plan.id, process }).is_ok()
     }
 
     /// Every process that is to be in the capture has joined.
     pub fn all_joined(&self) {
         if self.plan.launch.is_none() {
-            // A drain that takes no orders has ended.
-            let _ = self.order(Order::AllJoined);
+            // One that takes no orders has ended.
+            let _ = self.order(Order::AllJoined { capture: self.plan.id });
         }
+    }
+
+    /// Whether the process of that index in the session is in it.
+    pub fn has(&self, process: u32) -> bool {
+        self.processes().contains(&process)
+    }
+
+    /// A process is no longer in it.
+    pub fn leave(&self, process: u32) {
+        self.processes().remove(&process);
+    }
+
+    /// Ends it; false: it has ended.
+    pub fn stop(&self, cause: Cause) -> bool {
+        self.order(Order::Stop { capture: self.plan.id, cause }).is_ok()
+    }
+
+    /// Leaves out what comes, or goes on; false: it has ended.
+    pub fn pause(&self, pauses: bool) -> bool {
+        let capture = self.plan.id;
+        let order = if pauses { Order::Pause { capture } } else { Order::Resume { capture } };
+        self.order(order).is_ok()
+    }
+
+    /// The launched program has ended, with this signal if with any.
+    pub fn exited(&self, signal: Option<i32>) {
+        // One that takes no orders has ended for another reason.
+        let _ = self.order(Order::Exited { capture: self.plan.id, signal });
+    }
+
+    /// Gives out all that was published by now; who waits hears of it when `reached` is dropped. False: it
+    /// has ended.
+    pub fn flush(&self, reached: Sender<()>) -> bool {
+        self.order(Order::Flush { capture: self.plan.id, reached }).is_ok()
+    }
+
+    /// A process (by its index in the session) writes no more, for nobody.
+    pub fn gone(&self, index: u32, how: Departure) {
+        // One that takes no orders has ended, for this process too.
+        let _ = self.order(Order::Gone { index, how });
+    }
+
+    /// What gives it its records.
+    pub fn drain(&self) -> Option<&Arc<DrainHandle>> {
+        self.drain.get()
     }
 
     /// Nobody is left who would wait for a slow reader of the output.
@@ -232,58 +295,40 @@ impl Capture {
         self.hurry.store(true, Ordering::Relaxed);
     }
 
-    /// Takes no more orders; those that are still there have no effect.
-    fn close(&self, left: &Receiver<Order>) {
-        *self.orders.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        left.try_iter().for_each(take_back);
-    }
-}
-
-impl Plan {
-    /// What its processes are told.
-    fn mode(&self) -> ModeSettings {
-        ModeSettings {
-            mode: Mode::Capturing,
-            overflow: match self.overflow {
-                control::Overflow::Wait => Overflow::Wait,
-                control::Overflow::Drop => Overflow::Drop,
-            },
-            frames: self.frames.unwrap_or(0),
-            skip_frames: self.skip_frames,
-            stall_ns: self.stall_ms.saturating_mul(1_000_000),
-            observe_frames: self.observe_frames.unwrap_or(0),
-            observe_pixels: self.frame_pixels,
-            times_driver: self.timing,
-            keyframe_every: self.keep.map_or(0, |keep| keep.keyframe_every),
+    fn order(&self, order: Order) -> Result<(), Order> {
+        match self.drain.get() {
+            Some(drain) => drain.order(order),
+            None => Err(order),
         }
     }
 
-    /// What the footer says was asked.
-    pub fn options(&self) -> CaptureOptions {
-        CaptureOptions {
-            frames: self.frames,
-            skip_frames: self.skip_frames,
-            seconds: self.seconds,
-            overflow: match self.overflow {
-                control::Overflow::Wait => "wait",
-                control::Overflow::Drop => "drop",
-            }
-            .to_owned(),
-            stall_ms: self.stall_ms,
-            observe_frames: self.observe_frames,
-            frame_pixels: self.frame_pixels,
-            timing: self.timing,
-            keep_frames: self.keep.map(|keep| keep.frames),
-            keyframe_every: self.keep.map(|keep| keep.keyframe_every),
-            command: self.command.clone(),
+    fn processes(&self) -> MutexGuard<'_, BTreeSet<u32>> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ending {
+    /// In the thread whose end it is: before there is one nobody need be told.
+    fn new(ended: impl FnOnce(Summary) + Send + 'static) -> Self {
+        Self { ended: Some(Box::new(ended)) }
+    }
+
+    fn with(mut self, written: &Written) {
+        if let Some(ended) = self.ended.take() {
+            ended(written.summary());
         }
     }
 }
 
-/// Undoes a join that came too late.
-fn take_back(order: Order) {
-    if let Order::Join(Joining { process, rings, .. }) = order {
-        process.return_rings(rings);
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if let Some(ended) = self.ended.take() {
+            ended(Summary {
+                reason: reason::LOST.to_owned(),
+                error: Some("the writer of the capture failed".to_owned()),
+                ..Summary::default()
+            });
+        }
     }
 }
 

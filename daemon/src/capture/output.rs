@@ -47,6 +47,8 @@ pub enum OutputError {
     ReaderGone,
     #[error("the reader of the output takes nothing more")]
     ReaderStuck,
+    #[error("what was put aside for it cannot be read: {0}")]
+    Spill(#[source] io::Error),
     #[error("a block cannot be compressed: {0}")]
     Encode(#[from] gapii_protocol::trace::block::EncodeError),
 }
@@ -75,6 +77,11 @@ impl Output {
             Err(_) => self.take_back(),
         }
         written
+    }
+
+    /// Whether its reader decides when it takes more.
+    pub fn is_stream(&self) -> bool {
+        self.kind == Kind::Stream
     }
 
     /// Whether what was written can be followed by something else after an error.

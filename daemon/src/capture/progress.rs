@@ -19,6 +19,10 @@ pub struct Progress {
     pub stored_bytes: AtomicU64,
     pub ring_bytes: AtomicU64,
     pub file_bytes: AtomicU64,
+    /// What of the stream waits in a file until the output takes it.
+    pub spilled_bytes: AtomicU64,
+    /// What comes is missing in it.
+    pub is_missing: AtomicBool,
     pub lost_calls: AtomicU64,
     pub lost_bytes: AtomicU64,
     pub waits: AtomicU64,
@@ -42,6 +46,9 @@ impl Progress {
             raw_bytes: totals.raw_bytes,
             blob_bytes: totals.blob_bytes,
             file_bytes: totals.file_bytes,
+            // Relaxed: as below.
+            spilled_bytes: self.spilled_bytes.load(Ordering::Relaxed),
+            is_missing: self.is_missing.load(Ordering::Relaxed),
             lost_calls: totals.lost.calls,
             waits: totals.waits,
         }

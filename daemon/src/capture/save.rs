@@ -49,7 +49,7 @@ pub fn save(
     let mut writer = Writer::new(output, 1)?;
     writer.begin(&header);
     for block in &selection.blocks {
-        writer.write_kept(&block.frame, &block.facts);
+        writer.write_whole(&block.frame, &block.facts);
     }
     Ok(writer.finish(finish(selection, origin, exited)))
 }
@@ -85,7 +85,7 @@ fn finish(selection: &Selection, origin: &Origin, exited: Option<Exited>) -> Fin
         ..Footer::default()
     };
     let calls = facts().map(|facts| u64::from(facts.seqs)).sum();
-    Finish { end, ledger, calls, footer }
+    Finish { end, ledger, calls, stored_bytes: 0, footer }
 }
 
 /// The reason of an end that nobody could tell before the program's parent did.

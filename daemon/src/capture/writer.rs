@@ -33,6 +33,8 @@ pub struct Finish {
     pub ledger: Ledger,
     /// Commands that took effect in the blocks.
     pub calls: u64,
+    /// Bytes of blobs that came from stores.
+    pub stored_bytes: u64,
     /// All but what the writer knows: totals, and the accounts by what is in the file.
     pub footer: Footer,
 }
@@ -50,6 +52,7 @@ pub struct Written {
     pub waits: u64,
     pub wait_ns: u64,
     pub file_bytes: u64,
+    pub stored_bytes: u64,
     pub error: Option<OutputError>,
 }
 
@@ -76,7 +79,7 @@ impl Written {
             blobs: totals.memory.blobs,
             blob_bytes: totals.memory.blob_bytes,
             saved_bytes: totals.memory.saved_bytes(),
-            stored_bytes: 0,
+            stored_bytes: self.stored_bytes,
             file_bytes: self.file_bytes,
             lost: control::Lost { calls: lost.calls, bytes: lost.bytes },
             waits: self.waits,
@@ -111,7 +114,6 @@ pub struct Writer {
     records: Vec<u64>,
     /// Ends of frames in the file, per process of the trace.
     frames: Vec<u64>,
-    collector: Collector,
     /// The blobs in the file, in order. One that was sent twice is there twice.
     blobs: Vec<BlobEntry>,
     lists_blobs: bool,
@@ -132,7 +134,6 @@ impl Writer {
             totals: Totals::default(),
             records: Vec::new(),
             frames: Vec::new(),
-            collector: Collector::default(),
             blobs: Vec::new(),
             lists_blobs: true,
             unfilled: Vec::new(),
@@ -148,21 +149,35 @@ impl Writer {
         done: &Sender<Done>,
         (progress, counter): (&Progress, &CounterMap),
     ) -> Written {
+        // A header is more than a pipe holds.
+        backlog.set_writing(true);
         self.begin(header);
+        backlog.set_writing(false);
         // Relaxed: as below.
         progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
         while let Some(work) = backlog.next() {
             match work {
-                Work::Block(waiting) => {
+                Work::Block(waiting, facts) => {
                     let block = waiting.block();
-                    self.write_block(block, waiting.frame());
-                    // Relaxed: numbers for people; the drain looks again soon for an error, which is
-                    // handed over at the end.
-                    progress.file_bytes.store(self.output.len(), Ordering::Relaxed);
-                    progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
+                    backlog.set_writing(true);
+                    self.write_block(block, &facts, waiting.frame());
+                    self.note_unfilled(&facts);
+                    backlog.set_writing(false);
+                    self.tell(progress);
                     // A drain that is gone needs no ring space.
                     let _ = done.send(Done { releases: block.releases.clone() });
                     counter.ring_doorbell();
+                }
+                Work::Spilled(Ok(frame), facts) => {
+                    backlog.set_writing(true);
+                    self.write_whole(&frame, &facts);
+                    self.note_unfilled(&facts);
+                    backlog.set_writing(false);
+                    self.tell(progress);
+                }
+                Work::Spilled(Err(error), _) => {
+                    self.note(Err(OutputError::Spill(error)));
+                    self.tell(progress);
                 }
                 Work::Mark(reached) => drop(reached),
                 Work::Finish(finish) => return self.finish(*finish),
@@ -181,8 +196,8 @@ impl Writer {
         self.note(written);
     }
 
-    /// Writes a block that was kept.
-    pub fn write_kept(&mut self, frame: &[u8], facts: &Facts) {
+    /// Writes a block that was compressed before.
+    pub fn write_whole(&mut self, frame: &[u8], facts: &Facts) {
         if self.error.is_some() {
             return;
         }
@@ -192,18 +207,29 @@ impl Writer {
         }
     }
 
-    fn write_block(&mut self, block: &Block, ahead: Option<&[u8]>) {
+    fn write_block(&mut self, block: &Block, facts: &Facts, ahead: Option<&[u8]>) {
         if self.error.is_some() {
             return;
         }
         match self.write_frame(block, ahead) {
-            Ok(compressed_len) => {
-                let unfilled = block.gaps.iter().filter(|gap| gap.cause == gap_cause::STORE);
-                unfilled.for_each(|gap| add_lost(&mut self.unfilled, gap.thread, gap.bytes));
-                self.count(block, compressed_len);
-            }
+            Ok(compressed_len) => self.enter(facts, compressed_len),
             Err(error) => self.note(Err(error)),
         }
+    }
+
+    /// Notes what stores should have had of a block that is written.
+    fn note_unfilled(&mut self, facts: &Facts) {
+        let unfilled = facts.gaps.iter().filter(|gap| gap.cause == gap_cause::STORE);
+        for gap in unfilled.filter(|_| self.error.is_none()) {
+            add_lost(&mut self.unfilled, gap.thread, gap.bytes);
+        }
+    }
+
+    fn tell(&self, progress: &Progress) {
+        // Relaxed: numbers for people; the drain looks again soon for an error, which is handed over at
+        // the end.
+        progress.file_bytes.store(self.output.len(), Ordering::Relaxed);
+        progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
     }
 
     /// Writes a block's frame, `ahead` if that was made already; returns its length.
@@ -254,11 +280,6 @@ impl Writer {
         self.totals.compressed_bytes += u64::from(compressed_len);
     }
 
-    fn count(&mut self, block: &Block, compressed_len: u32) {
-        let facts = Facts::of(block, self.totals.blocks as u32, &mut self.collector);
-        self.enter(&facts, compressed_len);
-    }
-
     fn remember(&mut self, blob: BlobEntry) {
         if self.blobs.len() < BLOB_ENTRIES_MAX {
             self.blobs.push(blob);
@@ -275,7 +296,7 @@ impl Writer {
 
     /// Ends the stream, and writes index and footer.
     pub fn finish(mut self, finish: Finish) -> Written {
-        let Finish { mut end, mut ledger, mut footer, calls } = finish;
+        let Finish { mut end, mut ledger, mut footer, calls, stored_bytes } = finish;
         end.in_flight.retain(|command| {
             self.records.get(command.thread as usize).is_some_and(|&records| records > 0)
         });
@@ -310,6 +331,7 @@ impl Writer {
             waits: ledger.waits,
             wait_ns: ledger.wait_ns,
             file_bytes: self.output.len(),
+            stored_bytes,
             error: self.error,
         }
     }
@@ -323,7 +345,9 @@ impl Writer {
             .append_to(&mut block.raw);
         end.append_to(&mut block.raw);
         let compressed_len = self.write_frame(&block, None)?;
-        self.count(&block, compressed_len);
+        // It holds no memory.
+        let facts = Facts::of(&block, self.totals.blocks as u32, &mut Collector::default());
+        self.enter(&facts, compressed_len);
         Ok(())
     }
 

@@ -50,6 +50,21 @@ pub struct Config {
     #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = parse_size)]
     pub keep_contents: u64,
 
+    /// What is put aside for each capture whose output takes less than its programs produce, until it
+    /// takes that; with K, M or G, 0 for none
+    ///
+    /// What comes beyond is missing in that capture, which says so. No program waits for a slow output.
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = parse_size)]
+    pub spill: u64,
+
+    /// The same for all captures together
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    pub spill_total: u64,
+
+    /// Folder of the files without names that this is in; $TMPDIR's or /tmp's place without
+    #[arg(long, value_name = "DIR")]
+    pub spill_dir: Option<PathBuf>,
+
     /// Applications that can be connected at once
     #[arg(long, value_name = "N", default_value_t = 256,
           value_parser = clap::value_parser!(u32).range(1..=4096))]
@@ -113,6 +128,11 @@ impl Config {
     /// The folder for the sockets, when nobody hands them over.
     pub fn socket_folder(&self) -> anyhow::Result<PathBuf> {
         socket_folder(self.socket_dir.clone(), |name| std::env::var_os(name).map(PathBuf::from))
+    }
+
+    /// The folder for what slow outputs do not take yet.
+    pub fn spill_folder(&self) -> PathBuf {
+        self.spill_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 }
 

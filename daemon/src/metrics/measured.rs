@@ -55,6 +55,17 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     let (contents, contents_limit) = session.stored();
     gauge("gapiid_contents_bytes", "Contents kept for later snapshots.", contents);
     gauge("gapiid_contents_bytes_limit", "Contents that may be.", contents_limit);
+    let room = session.spill_room();
+    let (aside, ever_aside) = room.bytes();
+    gauge("gapiid_spilled_bytes", "What slow outputs have not taken yet.", aside);
+    gauge("gapiid_spilled_bytes_limit", "What may be put aside for them.", room.limit);
+    gauge("gapiid_spilled_capture_bytes_limit", "The same for each.", room.limit_each);
+    out.sample(
+        Kind::Counter,
+        "gapiid_spilled_bytes_total",
+        "What was ever put aside for slow outputs.",
+        ever_aside,
+    );
 
     let ended = session.ended_by_reason();
     let of_reason = |reason| (reason, ended.get(reason).copied().unwrap_or(0));

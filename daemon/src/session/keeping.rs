@@ -11,8 +11,9 @@ use gapii_protocol::control::{
 use tokio::sync::mpsc;
 
 use crate::capture::kept::{KeepLimits, Kept};
+use crate::capture::plan::Plan;
 use crate::capture::save::Origin;
-use crate::capture::{Capture, Destination, Plan};
+use crate::capture::{Capture, Destination};
 use crate::clock;
 use crate::keep::Keep;
 use crate::process::Process;
@@ -50,6 +51,12 @@ impl Session {
             return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
         }
         let processes = table.candidates(&request.target)?;
+        if let Some(process) = processes.iter().find(|process| process.drain().is_some()) {
+            return Err(busy(&format!(
+                "{} is in a capture already, and is kept from its beginning only",
+                process.described()
+            )));
+        }
         let wish = Wish { request, held };
         if let Target::Launch(launch) = wish.request.target {
             table.wishes.add(launch, wish);
@@ -88,7 +95,7 @@ impl Session {
         let session = Arc::clone(self);
         let on_end = move |summary| session.keep_ended(id, &summary);
         let started_unix_ns = clock::unix_ns();
-        let capture = Capture::start(plan, destination, Arc::clone(&self.counter), on_end)
+        let capture = Capture::start(plan, destination, self.shares(), None, on_end)
             .map_err(|error| cannot(format!("keeping cannot start: {error}")))?;
         let origin = Origin {
             session: self.id,

@@ -14,19 +14,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 use gapii_protocol::app::{self, AppHello};
-use gapii_protocol::control::{self, AppInfo, ControlError, StartRequest, Target, Totals, code};
+use gapii_protocol::control::{
+    self, AppInfo, ControlError, StartRequest, StopRequest, Target, Totals, code,
+};
 use gapii_ringbuf::{CounterMap, Mode, ModeSettings, SegmentLayout};
 use rustix::process::Pid;
 use tokio::sync::{Notify, mpsc};
 
 use crate::capture::end::Cause;
-use crate::capture::{Capture, Departure, Destination, Order, Plan};
+use crate::capture::plan::Plan;
+use crate::capture::spill::SpillRoom;
+use crate::capture::{Capture, Departure, Destination};
 use crate::clock;
 use crate::config::Config;
 use crate::process::{Descriptors, Process};
 use crate::remote::Links;
 use crate::session::report::{Counters, refused_rings, sum};
-use crate::session::table::Table;
+use crate::session::table::{Table, busy};
 
 /// Launches whose capture has ended and whose late processes must not wait for one.
 const ENDED_LAUNCHES: usize = 64;
@@ -49,6 +53,7 @@ pub struct Session {
     store_bytes: u64,
     counter: Arc<CounterMap>,
     counter_fd: OwnedFd,
+    spill_room: Arc<SpillRoom>,
     table: Mutex<Table>,
 }
 
@@ -79,6 +84,11 @@ impl Session {
             store_bytes: config.keep_contents,
             counter: Arc::new(counter),
             counter_fd,
+            spill_room: Arc::new(SpillRoom::new(
+                config.spill_folder(),
+                config.spill,
+                config.spill_total,
+            )),
             table: Mutex::new(Table::default()),
         }))
     }
@@ -137,7 +147,7 @@ impl Session {
     pub fn start(
         self: &Arc<Self>,
         request: StartRequest,
-        output: OwnedFd,
+        (client, output): (u32, OwnedFd),
         ended: mpsc::UnboundedSender<control::Ended>,
     ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
         check(&request)?;
@@ -151,18 +161,36 @@ impl Session {
             Target::Launch(launch) => Some(launch),
             _ => None,
         };
-        let plan = Plan { launch, ..self.plan(id, &request) };
+        if let Some(name) = &request.name
+            && let Some(other) = table.called(name)
+        {
+            let message = format!("capture {} is called {name:?} already", other.plan.id);
+            return Err(ControlError::new(code::BUSY, message));
+        }
+        let plan = Plan { launch, client, ..self.plan(id, &request) };
+        let drain = table.drain_of(&processes)?;
+        let plan = match &drain {
+            None => plan,
+            Some(drain) => plan.beside(&drain.plan).map_err(|lacks| {
+                let whom: Vec<_> = processes.iter().map(|process| process.described()).collect();
+                busy(&format!("{} cannot be captured so: {lacks}", whom.join(", ")))
+            })?,
+        };
         let session = Arc::clone(self);
         let on_end =
             move |summary| session.capture_ended(control::Ended { capture: id, summary }, &ended);
-        let capture =
-            Capture::start(plan, Destination::File(output), Arc::clone(&self.counter), on_end)
-                .map_err(|error| {
-                    ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
-                })?;
+        let is_shared = drain.is_some();
+        let destination = Destination::File(output);
+        let capture = Capture::start(plan, destination, self.shares(), drain, on_end);
+        let capture = capture.map_err(|error| {
+            ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
+        })?;
         table.last_capture = id;
         table.captures.insert(id, Arc::clone(&capture));
-        let joined = processes.iter().filter(|process| capture.join(process));
+        let joined = processes.iter().filter(|process| match is_shared {
+            true => capture.share(process),
+            false => capture.join(process),
+        });
         let apps = joined.map(|process| process.info()).collect();
         capture.all_joined();
         drop(table);
@@ -170,9 +198,15 @@ impl Session {
         Ok((capture, apps))
     }
 
+    /// What all captures share.
+    fn shares(&self) -> (&Arc<CounterMap>, &Arc<SpillRoom>) {
+        (&self.counter, &self.spill_room)
+    }
+
     fn plan(&self, id: u64, request: &StartRequest) -> Plan {
         Plan {
             id,
+            client: 0,
             session: self.id,
             launch: None,
             frames: request.frames,
@@ -184,6 +218,9 @@ impl Session {
             frame_pixels: request.frame_pixels,
             timing: request.timing,
             keep: None,
+            name: request.name.clone(),
+            bytes: request.bytes,
+            if_slow: request.if_slow,
             command: request.command.clone(),
             level: self.level,
             ring_bytes: self.layout.ring_bytes(),
@@ -191,14 +228,27 @@ impl Session {
     }
 
     /// Tells captures to stop; returns which.
-    pub fn stop(&self, target: &Target) -> Result<Vec<u64>, ControlError> {
+    pub fn stop(&self, request: &StopRequest) -> Result<Vec<u64>, ControlError> {
         let table = self.lock();
-        let captures = table.targeted(target)?;
+        let captures = table.targeted(request)?;
         Ok(captures
             .into_iter()
-            .filter(|capture| capture.order(Order::Stop(Cause::Stop)).is_ok())
+            .filter(|capture| capture.stop(Cause::Stop))
             .map(|capture| capture.plan.id)
             .collect())
+    }
+
+    /// Has captures leave out what comes, or go on; returns which.
+    pub fn pause(&self, request: &StopRequest, pauses: bool) -> Result<Vec<u64>, ControlError> {
+        let table = self.lock();
+        let captures = table.targeted(request)?;
+        if let Some(kept) = captures.iter().find(|capture| capture.kept.is_some()) {
+            let message =
+                format!("capture {} is what is kept of a program, and goes on", kept.plan.id);
+            return Err(ControlError::new(code::BAD_REQUEST, message));
+        }
+        let told = captures.into_iter().filter(|capture| capture.pause(pauses));
+        Ok(told.map(|capture| capture.plan.id).collect())
     }
 
     /// The captures that run.
@@ -214,13 +264,12 @@ impl Session {
     pub fn end(&self) {
         let mut table = self.lock();
         table.ending = true;
-        for process in table.processes.values().filter(|process| process.capture().is_none()) {
+        for process in table.processes.values().filter(|process| process.drain().is_none()) {
             process.set_mode(ModeSettings::default());
         }
         for capture in table.captures.values() {
             capture.hurry();
-            // One that takes no orders is ending already.
-            let _ = capture.order(Order::Stop(Cause::Shutdown));
+            capture.stop(Cause::Shutdown);
         }
     }
 
@@ -288,6 +337,11 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
             bad(format!("a capture cannot last {seconds} seconds"))
         }
         (_, Some(0)) => bad("a capture of 0 frames is none".to_owned()),
+        _ if request.bytes == Some(0) => bad("a capture of 0 bytes is none".to_owned()),
+        _ if request.name.as_deref().is_some_and(|name| !control::is_name(name)) => bad(format!(
+            "a capture's name is of 1 to {} letters, digits, dots, dashes and underlines, and no number",
+            control::NAME_LEN_MAX
+        )),
         _ if request.keep.is_some_and(|keep| keep.frames == 0 || keep.keyframe_every == 0) => {
             bad("0 frames are none to keep, and a keyframe every 0 frames is none".to_owned())
         }

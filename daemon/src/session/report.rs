@@ -7,6 +7,7 @@ use gapii_protocol::control::{self, CaptureInfo, Rejected, StatusInfo, Totals};
 use gapii_protocol::status::StatusPage;
 
 use crate::capture::Capture;
+use crate::capture::spill::SpillRoom;
 use crate::clock;
 use crate::session::Session;
 use crate::session::table::Table;
@@ -71,6 +72,11 @@ impl Session {
         self.lock().ended_by_reason.clone()
     }
 
+    /// Where captures put aside what their outputs do not take.
+    pub fn spill_room(&self) -> &SpillRoom {
+        &self.spill_room
+    }
+
     /// Applications that may be connected.
     pub fn max_apps(&self) -> usize {
         self.max_apps
@@ -92,9 +98,11 @@ impl Session {
 impl Table {
     pub(super) fn capture_info(&self, capture: &Capture, now_ns: u64) -> CaptureInfo {
         let id = capture.plan.id;
-        let members = self.processes.values().filter(|process| process.capture() == Some(id));
+        let members = self.processes.values().filter(|process| capture.has(process.index));
         CaptureInfo {
             capture: id,
+            name: capture.plan.name.clone(),
+            client: capture.plan.client,
             pids: members.map(|process| process.pid).collect(),
             running_ns: now_ns.saturating_sub(capture.started_ns),
             progress: capture.progress.message(id),

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use gapii_protocol::app::Launch;
-use gapii_protocol::control::{ControlError, Target, Totals, code};
+use gapii_protocol::control::{ControlError, StopRequest, Target, Totals, code};
 
-use crate::capture::{Capture, Departure, Order};
+use crate::capture::drain::DrainHandle;
+use crate::capture::{Capture, Departure};
 use crate::keep::Keep;
 use crate::process::Process;
 use crate::session::keeping::Wishes;
@@ -38,11 +39,37 @@ impl Table {
             Departure::Died => tracing::info!(pid, name, "{whom} is gone"),
             Departure::Exec => tracing::info!(pid, name, "{whom} has become another program"),
         }
-        let capture = process.capture().and_then(|id| self.captures.get(&id));
-        if let Some(capture) = capture {
-            // A capture that takes no orders has ended, for this process too.
-            let _ = capture.order(Order::Gone { index, how });
+        if let Some(drain) = process.drain()
+            && let Some(capture) = self.captures_of(drain).next()
+        {
+            capture.gone(index, how);
         }
+    }
+
+    /// The captures that a drain serves.
+    fn captures_of(&self, drain: u64) -> impl Iterator<Item = &Arc<Capture>> {
+        let is_of =
+            move |capture: &&Arc<Capture>| capture.drain().is_some_and(|handle| handle.id == drain);
+        self.captures.values().filter(is_of)
+    }
+
+    /// The drain that serves some of these processes, if one does.
+    pub(super) fn drain_of(
+        &self,
+        processes: &[Arc<Process>],
+    ) -> Result<Option<Arc<DrainHandle>>, ControlError> {
+        let mut drains = processes.iter().filter_map(|process| Some((process.drain()?, process)));
+        let Some((drain, first)) = drains.next() else { return Ok(None) };
+        if let Some((_, other)) = drains.find(|(other, _)| *other != drain) {
+            return Err(busy(&format!(
+                "{} and {} are in two captures that have nothing in common, and can't be in a third \
+                 together: capture each by itself",
+                first.described(),
+                other.described()
+            )));
+        }
+        // One whose captures have all ended is about to give the processes back.
+        Ok(self.captures_of(drain).find_map(|capture| capture.drain().cloned()))
     }
 
     /// The capture that waits for processes with this token.
@@ -66,21 +93,7 @@ impl Table {
         match (&found[..], target) {
             ([], Target::App(name)) => Err(no_app(format!("no application {name:?} is connected"))),
             ([], _) => Err(no_app("no application is connected".to_owned())),
-            ([_], _) | (_, Target::All) => match found.iter().find(|p| p.capture().is_some()) {
-                None => Ok(found),
-                Some(process)
-                    if self.keeps.iter().any(|k| process.capture() == Some(k.capture_id)) =>
-                {
-                    Err(busy(&format!(
-                        "{} is being kept; `gapii-ctl save --app {}` writes its last frames",
-                        process.described(),
-                        process.pid
-                    )))
-                }
-                Some(process) => {
-                    Err(busy(&format!("{} is being captured already", process.described())))
-                }
-            },
+            ([_], _) | (_, Target::All) => Ok(found),
             _ => Err(ControlError::new(
                 code::AMBIGUOUS,
                 format!("several applications are connected, name one: {}", list(&found)),
@@ -88,11 +101,31 @@ impl Table {
         }
     }
 
-    /// The running captures that `target` means.
-    pub(super) fn targeted(&self, target: &Target) -> Result<Vec<Arc<Capture>>, ControlError> {
+    /// The capture that is called so.
+    pub(super) fn called(&self, name: &str) -> Option<&Arc<Capture>> {
+        self.captures.values().find(|capture| capture.plan.name.as_deref() == Some(name))
+    }
+
+    /// The running captures that are meant.
+    pub(super) fn targeted(
+        &self,
+        StopRequest { target, capture, name }: &StopRequest,
+    ) -> Result<Vec<Arc<Capture>>, ControlError> {
+        let none = |what: String| ControlError::new(code::NO_CAPTURE, what);
+        if let Some(id) = capture {
+            let found = self.captures.get(id).cloned();
+            return found
+                .map(|found| vec![found])
+                .ok_or_else(|| none(format!("capture {id} has ended")));
+        }
+        if let Some(name) = name {
+            let found = self.called(name).cloned();
+            return found
+                .map(|found| vec![found])
+                .ok_or_else(|| none(format!("no capture called {name:?} is running")));
+        }
         let has_app = |capture: &Capture, name: &str| {
-            let id = Some(capture.plan.id);
-            self.processes.values().any(|p| p.capture() == id && p.is_called(name))
+            self.processes.values().any(|p| capture.has(p.index) && p.is_called(name))
         };
         let fits = |capture: &Capture| match target {
             // What is kept is stopped by name alone.

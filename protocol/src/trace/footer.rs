@@ -84,7 +84,7 @@ pub struct ProcessEntry {
     pub frames: u64,
 }
 
-/// The account of a thread: `emitted + lost = produced`.
+/// The account of a thread: `emitted + lost + left_out = produced`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThreadLedger {
@@ -99,6 +99,10 @@ pub struct ThreadLedger {
     pub emitted: u64,
     /// Records that are not; the gaps of the thread say when and why.
     pub lost: u64,
+    /// Records that are not, because they do not belong to it: what describes again what it has, and what was
+    /// before it began.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
     /// How often, and for how many nanoseconds, the thread waited for room.
     pub waits: u64,
     pub wait_ns: u64,
@@ -152,6 +156,10 @@ pub struct CaptureOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keyframe_every: Option<u32>,
     pub command: Vec<String>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Footer {

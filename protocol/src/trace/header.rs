@@ -85,7 +85,8 @@ impl TraceHeader {
     pub fn begin(&self) -> Begin {
         match self.kept {
             Some(KeptFrom { is_keyframe: true, .. }) => Begin::Keyframe,
-            _ => Begin::Capture,
+            Some(_) => Begin::Kept,
+            None => Begin::Capture,
         }
     }
 

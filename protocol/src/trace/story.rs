@@ -14,9 +14,11 @@ const SUBJECTS_MAX: usize = 1 << 20;
 /// Where in its capture what is read begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Begin {
-    /// With the capture.
+    /// With the capture. A keyframe in it goes on behind a gap: what was known may be there no more.
     #[default]
     Capture,
+    /// With a capture that was kept, whose keyframes repeat what there is.
+    Kept,
     /// At a keyframe: what a thread says before it introduces itself is in what is described.
     Keyframe,
     /// Anywhere else: all descriptions are of what was there before.
@@ -48,6 +50,10 @@ impl Story {
                 self.repeating.remove(&thread);
             }
             Meta::Subject(subject) => self.subject(thread, process, subject),
+            Meta::Keyframe(_) if self.begin == Begin::Capture => {
+                self.known.clear();
+                self.repeating.clear();
+            }
             _ => {}
         }
     }
@@ -99,8 +105,9 @@ impl Story {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::meta::{Snapshot, Thread};
+    use crate::trace::meta::{Keyframe, Snapshot, Thread};
 
+    const KEYFRAME: Meta<'_> = Meta::Keyframe(Keyframe { frame: 9 });
     const SNAPSHOT: Meta<'_> = Meta::Snapshot(Snapshot { missing: &[], held_us: 0 });
 
     fn thread() -> Meta<'static> {
@@ -128,6 +135,8 @@ mod tests {
         check(Begin::Capture, &[subject(5, false), SNAPSHOT], true);
         check(Begin::Capture, &[subject(6, false), SNAPSHOT], false);
         check(Begin::Capture, &[subject(5, true)], true);
+        check(Begin::Capture, &[subject(5, true), KEYFRAME], false);
+        check(Begin::Kept, &[subject(5, true), KEYFRAME], true);
         check(Begin::Keyframe, &[thread()], false);
         check(Begin::Keyframe, &[thread(), subject(5, true)], true);
         check(Begin::Middle, &[], true);
@@ -135,9 +144,12 @@ mod tests {
 
     #[test]
     fn who_has_not_introduced_himself_is_passed_over_at_a_keyframe_alone() {
-        for (begin, expected) in
-            [(Begin::Capture, false), (Begin::Keyframe, true), (Begin::Middle, false)]
-        {
+        for (begin, expected) in [
+            (Begin::Capture, false),
+            (Begin::Kept, false),
+            (Begin::Keyframe, true),
+            (Begin::Middle, false),
+        ] {
             let mut story = Story::new(begin);
             assert_eq!(story.passes_over(3, 0), expected);
             story.meta(3, 0, &thread());

@@ -47,6 +47,8 @@ pub struct Checked {
     pub produced: u64,
     /// Of those, the ones that are not in the stream.
     pub lost: u64,
+    /// And the ones that do not belong there.
+    pub left_out: u64,
     pub memory: MemoryTotals,
     /// References to blobs that are not before them in the stream.
     pub missing_references: u64,
@@ -323,10 +325,13 @@ impl Verifier {
             lost = lost.saturating_add(ledger.lost);
             self.found.checked.produced =
                 self.found.checked.produced.saturating_add(ledger.produced);
-            if ledger.emitted.checked_add(ledger.lost) != Some(ledger.produced) {
+            self.found.checked.left_out =
+                self.found.checked.left_out.saturating_add(ledger.left_out);
+            let known = ledger.emitted.checked_add(ledger.lost);
+            if known.and_then(|known| known.checked_add(ledger.left_out)) != Some(ledger.produced) {
                 let message = format!(
-                    "thread {thread}: {} emitted and {} lost are not the {} produced",
-                    ledger.emitted, ledger.lost, ledger.produced
+                    "thread {thread}: {} emitted, {} lost and {} left out are not the {} produced",
+                    ledger.emitted, ledger.lost, ledger.left_out, ledger.produced
                 );
                 self.problem(ProblemKind::Ledger, None, message);
             }

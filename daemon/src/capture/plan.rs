@@ -1,0 +1,177 @@
+//! What a capture is to be, and what of it the application has to know.
+
+use gapii_protocol::app::Launch;
+use gapii_protocol::control;
+use gapii_protocol::trace::footer::CaptureOptions;
+use gapii_ringbuf::{Mode, ModeSettings, Overflow};
+
+use crate::capture::kept::KeepLimits;
+
+/// What a capture is to be.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub id: u64,
+    /// Process of the client that asked for it.
+    pub client: u32,
+    pub session: [u8; 16],
+    /// Processes with this token join; without one, only those that were there at the start.
+    pub launch: Option<Launch>,
+    pub frames: Option<u64>,
+    pub skip_frames: u64,
+    pub seconds: Option<f64>,
+    pub overflow: control::Overflow,
+    pub stall_ms: u64,
+    pub observe_frames: Option<u32>,
+    pub frame_pixels: bool,
+    pub timing: bool,
+    pub keep: Option<KeepLimits>,
+    /// What it is called, if somebody called it something.
+    pub name: Option<String>,
+    /// Bytes of output after which it ends.
+    pub bytes: Option<u64>,
+    pub if_slow: control::IfSlow,
+    pub command: Vec<String>,
+    pub level: i32,
+    pub ring_bytes: u64,
+}
+
+impl Plan {
+    /// What its processes are told.
+    pub fn mode(&self) -> ModeSettings {
+        ModeSettings {
+            mode: Mode::Capturing,
+            overflow: match self.overflow {
+                control::Overflow::Wait => Overflow::Wait,
+                control::Overflow::Drop => Overflow::Drop,
+            },
+            frames: self.frames.unwrap_or(0),
+            skip_frames: self.skip_frames,
+            stall_ns: self.stall_ms.saturating_mul(1_000_000),
+            observe_frames: self.observe_frames.unwrap_or(0),
+            observe_pixels: self.frame_pixels,
+            times_driver: self.timing,
+            // Where nobody wants one, none comes by itself: another capture of the process may ask for one.
+            keyframe_every: self.keep.map_or(u32::MAX, |keep| keep.keyframe_every),
+        }
+    }
+
+    /// The same beside a capture that its processes are in already, which they were told of; a sentence
+    /// where they do not do what this one needs.
+    pub fn beside(self, first: &Self) -> Result<Self, String> {
+        let lacks = |what: &str| {
+            Err(format!(
+                "it is in capture {}, which runs {what}: stop that one first, or leave the option out",
+                first.id
+            ))
+        };
+        if self.timing && !first.timing {
+            return lacks("without --timing");
+        }
+        if self.observe_frames.is_some() && self.observe_frames != first.observe_frames {
+            return match first.observe_frames {
+                Some(every) => lacks(&format!("with --observe-frames {every}")),
+                None => lacks("without --observe-frames"),
+            };
+        }
+        if self.frame_pixels && !first.frame_pixels {
+            return lacks("without --frame-pixels");
+        }
+        if (self.overflow, first.overflow) == (control::Overflow::Wait, control::Overflow::Drop) {
+            return Err(format!(
+                "it is in capture {}, which may leave commands out: stop that one first, or use --overflow \
+                 drop, too",
+                first.id
+            ));
+        }
+        Ok(Self {
+            overflow: first.overflow,
+            stall_ms: first.stall_ms,
+            observe_frames: first.observe_frames,
+            frame_pixels: first.frame_pixels,
+            timing: first.timing,
+            ..self
+        })
+    }
+
+    /// What the footer says was asked.
+    pub fn options(&self) -> CaptureOptions {
+        CaptureOptions {
+            frames: self.frames,
+            skip_frames: self.skip_frames,
+            seconds: self.seconds,
+            overflow: match self.overflow {
+                control::Overflow::Wait => "wait",
+                control::Overflow::Drop => "drop",
+            }
+            .to_owned(),
+            stall_ms: self.stall_ms,
+            observe_frames: self.observe_frames,
+            frame_pixels: self.frame_pixels,
+            timing: self.timing,
+            keep_frames: self.keep.map(|keep| keep.frames),
+            keyframe_every: self.keep.map(|keep| keep.keyframe_every),
+            command: self.command.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(id: u64) -> Plan {
+        Plan {
+            id,
+            client: 0,
+            session: [0; 16],
+            launch: None,
+            frames: None,
+            skip_frames: 0,
+            seconds: None,
+            overflow: control::Overflow::Wait,
+            stall_ms: 2000,
+            observe_frames: None,
+            frame_pixels: false,
+            timing: false,
+            keep: None,
+            name: None,
+            bytes: None,
+            if_slow: control::IfSlow::Spill,
+            command: Vec::new(),
+            level: 1,
+            ring_bytes: 4 << 20,
+        }
+    }
+
+    #[test]
+    fn second_capture_is_told_what_the_first_lacks() {
+        let check = |first: Plan, second: Plan, expected: Option<&str>| {
+            let refused = second.beside(&first).err();
+            assert_eq!(refused.is_some(), expected.is_some(), "{refused:?}");
+            let named = expected.zip(refused.clone()).is_none_or(|(what, why)| why.contains(what));
+            assert!(named, "{refused:?} does not name {expected:?}");
+        };
+        let drops = || Plan { overflow: control::Overflow::Drop, ..plan(1) };
+        let observes = |every| Plan { observe_frames: Some(every), ..plan(1) };
+        let timed = || Plan { timing: true, ..plan(1) };
+        check(plan(1), plan(2), None);
+        check(plan(1), Plan { frames: Some(3), ..plan(2) }, None);
+        check(plan(1), timed(), Some("without --timing"));
+        check(timed(), plan(2), None);
+        check(plan(1), observes(1), Some("without --observe-frames"));
+        check(observes(1), observes(2), Some("--observe-frames 1"));
+        check(observes(2), observes(2), None);
+        check(observes(2), Plan { frame_pixels: true, ..observes(2) }, Some("--frame-pixels"));
+        check(drops(), plan(2), Some("--overflow drop"));
+        check(drops(), drops(), None);
+        check(plan(1), drops(), None);
+    }
+
+    #[test]
+    fn second_capture_says_of_itself_what_its_processes_do() {
+        let first = Plan { timing: true, observe_frames: Some(3), ..plan(1) };
+        let second = Plan { frames: Some(7), ..plan(2) }.beside(&first).unwrap();
+        assert_eq!((second.id, second.frames), (2, Some(7)));
+        assert_eq!((second.timing, second.observe_frames), (true, Some(3)));
+    }
+}

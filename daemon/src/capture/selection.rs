@@ -1,0 +1,291 @@
+//! Which of the records that a drain gives out belong to one client's stream.
+//!
+//! Several clients may take one program's records, from different moments on: who comes later begins at a
+//! keyframe, where the program describes all there is once more. The others know that already. So a stream
+//! has everything once: what repeats a description is left out of it, and where it begins at a keyframe also
+//! what a thread says before it introduces itself there, which is of what is described. What is left out is
+//! counted, and is not lost.
+//!
+//! Decides by the rules of [`Story`], as readers of traces that were kept do. Looks at records only where
+//! something of that is under way. Memory is never left out of a stream that has begun: the program takes
+//! it as sent.
+
+use gapii_protocol::atom::{
+    CAPTURE_END, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
+};
+use gapii_protocol::trace::meta::Meta;
+use gapii_protocol::trace::story::{Begin, Story};
+
+/// The stream's view of one process.
+pub struct Selection {
+    story: Story,
+    owners: u32,
+    /// It goes on behind a gap, at a keyframe that is still to come, and that says so to readers.
+    resumes: bool,
+}
+
+/// The stream's view of whoever has a ring.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Owner {
+    /// Tells the owners of all rings of the process apart.
+    number: u32,
+    /// All records that follow belong to the stream, up to the next landmark.
+    is_plain: bool,
+    /// What it has described since its last SNAPSHOT was new to the stream, and was known.
+    tells: bool,
+    repeats: bool,
+}
+
+/// Whether what belongs to the stream may change with such a record.
+#[inline]
+pub fn is_landmark(id: u16) -> bool {
+    matches!(id, THREAD | GAP | SNAPSHOT | KEYFRAME | SUBJECT)
+}
+
+impl Selection {
+    /// Of a stream that has all since the process' capture began, or since a keyframe.
+    pub fn new(begin: Begin) -> Self {
+        Self { story: Story::new(begin), owners: 0, resumes: false }
+    }
+
+    /// Of a stream that goes on behind a gap: what it had before is not known any more.
+    pub fn resuming() -> Self {
+        Self { resumes: true, ..Self::new(Begin::Keyframe) }
+    }
+
+    /// Somebody who has a ring from now on.
+    pub fn owner(&mut self) -> Owner {
+        let number = self.owners;
+        self.owners += 1;
+        let is_plain = self.is_plain(number);
+        Owner { number, is_plain, ..Owner::default() }
+    }
+
+    /// Whether a record belongs to the stream. To be asked once of every record that is a landmark, or
+    /// whose owner is not plain; `record` is validated, and starts at its header.
+    pub fn takes(&mut self, owner: &mut Owner, header: Header, record: &[u8]) -> bool {
+        let takes = match header.id() {
+            id if id < META_FIRST => return !self.story.passes_over(owner.number, header.flags()),
+            KEYFRAME => return std::mem::take(&mut self.resumes),
+            THREAD | GAP | SUBJECT | SNAPSHOT => self.landmark(owner, header, record),
+            CAPTURE_END => return true,
+            _ => return self.is_introduced(owner.number),
+        };
+        owner.is_plain = self.is_plain(owner.number);
+        takes
+    }
+
+    fn landmark(&mut self, owner: &mut Owner, header: Header, record: &[u8]) -> bool {
+        let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
+        // What can't be understood is refused where it is taken.
+        let Ok(meta) = Meta::decode(header.id(), payload) else { return true };
+        let introduces = matches!(meta, Meta::Thread(_) | Meta::Gap(_));
+        if !introduces && !self.is_introduced(owner.number) {
+            return false;
+        }
+        self.story.meta(owner.number, 0, &meta);
+        match meta {
+            Meta::Subject(subject) if !subject.is_made => {
+                let is_known = self.story.passes_over(owner.number, SETUP);
+                owner.repeats |= is_known;
+                owner.tells |= !is_known;
+                !is_known
+            }
+            Meta::Snapshot(_) => {
+                let is_repetition = owner.repeats && !owner.tells;
+                (owner.repeats, owner.tells) = (false, false);
+                !is_repetition
+            }
+            _ => true,
+        }
+    }
+
+    fn is_plain(&self, owner: u32) -> bool {
+        !self.story.passes_over(owner, SETUP)
+    }
+
+    fn is_introduced(&self, owner: u32) -> bool {
+        !self.story.begins_at_keyframe() || self.story.is_introduced(owner)
+    }
+}
+
+impl Owner {
+    /// Whether its records need not be looked at, but for landmarks.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+}
+
+/// Where the first keyframe in the records begins, and how many records come before.
+pub fn keyframe_in(records: &[u8]) -> Option<(usize, u64)> {
+    let (mut at, mut count) = (0, 0);
+    while let Some(word) = records.get(at..).and_then(|rest| rest.first_chunk()) {
+        let header = Header(u64::from_le_bytes(*word));
+        if header.id() == KEYFRAME {
+            return Some((at, count));
+        }
+        at += header.span_untrusted() as usize;
+        count += 1;
+    }
+    None
+}
+
+/// What a stretch of records comes to, of which none is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stretch {
+    pub records: u64,
+    pub calls: u64,
+    /// The last stamp that a record says itself.
+    pub last_stamp: Option<u64>,
+}
+
+/// Looks through records that are not taken.
+pub fn stretch(records: &[u8]) -> Stretch {
+    let mut found = Stretch::default();
+    let word = |at: usize| {
+        let bytes = records.get(at..).and_then(|rest| rest.first_chunk());
+        bytes.map(|bytes| u64::from_le_bytes(*bytes))
+    };
+    let mut at = 0;
+    while let Some(header) = word(at).map(Header) {
+        found.records += 1;
+        let is_call =
+            header.id() < META_FIRST && header.flags() & gapii_protocol::atom::EFFECT != 0;
+        found.calls += u64::from(is_call);
+        found.last_stamp = word(at + 8).filter(|_| header.is_stamped()).or(found.last_stamp);
+        at += header.span_untrusted() as usize;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use gapii_protocol::atom::{BLOB, EFFECT, subject_kind};
+
+    use super::*;
+
+    const DRAW: u16 = 7;
+
+    fn record(id: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
+        let header = Header::new(id, flags, 8 + payload.len() as u32);
+        let mut bytes = header.0.to_le_bytes().to_vec();
+        bytes.extend(payload);
+        bytes.resize(header.span_untrusted() as usize, 0);
+        bytes
+    }
+
+    fn thread() -> Vec<u8> {
+        record(THREAD, 0, &[1; 24])
+    }
+
+    fn subject(id: u8, is_made: bool) -> Vec<u8> {
+        let mut payload = [0; 16];
+        (payload[0], payload[8], payload[12]) = (id, subject_kind::CONTEXT as u8, is_made.into());
+        record(SUBJECT, 0, &payload)
+    }
+
+    fn snapshot() -> Vec<u8> {
+        record(SNAPSHOT, 0, &[0; 8])
+    }
+
+    fn keyframe() -> Vec<u8> {
+        record(KEYFRAME, 0, &[0; 8])
+    }
+
+    fn draw() -> Vec<u8> {
+        record(DRAW, EFFECT, &[])
+    }
+
+    fn set_up() -> Vec<u8> {
+        record(DRAW, SETUP | EFFECT, &[])
+    }
+
+    fn blob() -> Vec<u8> {
+        record(BLOB, 0, &[0; 24])
+    }
+
+    /// Which of the records of one thread are taken, a character each.
+    fn taken(begin: Begin, records: &[Vec<u8>]) -> String {
+        let mut selection = Selection::new(begin);
+        let mut owner = selection.owner();
+        let takes = |record: &Vec<u8>| {
+            let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
+            let looks = !owner.is_plain() || is_landmark(header.id());
+            !looks || selection.takes(&mut owner, header, record)
+        };
+        records.iter().map(takes).map(|taken| if taken { '+' } else { '-' }).collect()
+    }
+
+    #[test]
+    fn stream_from_the_start_has_no_second_description() {
+        let first = [thread(), subject(1, true), draw()];
+        let again = [keyframe(), thread(), subject(1, false), blob(), set_up(), snapshot(), draw()];
+        let records = [first.as_slice(), &again].concat();
+        assert_eq!(taken(Begin::Capture, &records), "+++-+-+--+");
+        // Memory counts as sent from then on, also for commands of the program's own.
+    }
+
+    #[test]
+    fn what_is_new_in_a_second_description_is_taken() {
+        let first = [thread(), subject(1, false), set_up(), snapshot(), draw()];
+        let again = [
+            keyframe(),
+            thread(),
+            subject(1, false),
+            set_up(),
+            subject(2, false),
+            set_up(),
+            snapshot(),
+        ];
+        let records = [first.as_slice(), &again].concat();
+        assert_eq!(taken(Begin::Capture, &records), "+++++-+--+++");
+    }
+
+    #[test]
+    fn description_that_names_nobody_is_taken() {
+        assert_eq!(taken(Begin::Capture, &[thread(), snapshot(), draw()]), "+++");
+    }
+
+    #[test]
+    fn stream_from_a_keyframe_begins_with_each_threads_introduction() {
+        let before = [draw(), blob(), set_up(), subject(1, true), snapshot()];
+        let after = [thread(), subject(1, false), blob(), set_up(), snapshot(), draw()];
+        let records = [before.as_slice(), &after].concat();
+        assert_eq!(taken(Begin::Keyframe, &records), "-----++++++");
+        let third = [keyframe(), thread(), subject(1, false), set_up(), snapshot(), draw()];
+        let records = [after.as_slice(), &third].concat();
+        assert_eq!(taken(Begin::Keyframe, &records), "++++++-+---+");
+    }
+
+    #[test]
+    fn stream_that_goes_on_says_so_and_has_all_described() {
+        let mut selection = Selection::resuming();
+        let mut owner = selection.owner();
+        let records = [keyframe(), draw(), thread(), subject(1, false), set_up(), keyframe()];
+        let takes = records.map(|record| {
+            let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
+            selection.takes(&mut owner, header, &record)
+        });
+        assert_eq!(takes, [true, false, true, true, true, false]);
+    }
+
+    #[test]
+    fn next_owner_of_a_ring_is_another() {
+        let mut selection = Selection::new(Begin::Keyframe);
+        let mut first = selection.owner();
+        let record = thread();
+        let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
+        assert!(selection.takes(&mut first, header, &record) && first.is_plain());
+        assert!(!selection.owner().is_plain());
+    }
+
+    #[test]
+    fn keyframe_is_found_and_what_is_not_taken_is_counted() {
+        let records = [draw(), blob(), keyframe(), draw()].concat();
+        assert_eq!(keyframe_in(&records), Some((8 + 32, 2)));
+        assert_eq!(keyframe_in(&draw()), None);
+        let Stretch { records, calls, last_stamp } = stretch(&records);
+        assert_eq!((records, calls, last_stamp), (4, 2, None));
+    }
+}

@@ -1,0 +1,195 @@
+//! Where blocks wait that an output does not take yet: a file without a name, which goes with the capture.
+//!
+//! Holds no more than a capture may put aside, and all captures together no more than the daemon may. What
+//! there is no room for is not put aside: whoever asks is told so, and nothing is overwritten.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
+
+/// How much all captures may put aside, and where.
+#[derive(Debug)]
+pub struct SpillRoom {
+    folder: PathBuf,
+    /// Bytes for each capture, and for all together.
+    pub limit_each: u64,
+    pub limit: u64,
+    used: AtomicU64,
+    /// Bytes that were ever put aside.
+    spilled: AtomicU64,
+}
+
+/// What one capture has put aside.
+#[derive(Debug)]
+pub struct Spill {
+    room: Arc<SpillRoom>,
+    /// Made when it is needed.
+    file: Option<File>,
+    end: u64,
+    used: u64,
+    has_failed: bool,
+}
+
+/// Bytes that were put aside.
+#[derive(Debug)]
+pub struct Place {
+    at: u64,
+    len: usize,
+}
+
+impl SpillRoom {
+    /// Room in files in that folder.
+    pub fn new(folder: PathBuf, limit_each: u64, limit: u64) -> Self {
+        let (used, spilled) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { folder, limit_each, limit, used, spilled }
+    }
+
+    /// Bytes that are put aside now, and those that ever were.
+    pub fn bytes(&self) -> (u64, u64) {
+        // Relaxed, both: numbers for people.
+        (self.used.load(Ordering::Relaxed), self.spilled.load(Ordering::Relaxed))
+    }
+
+    fn take(&self, bytes: u64) -> bool {
+        let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.limit);
+        // Relaxed, all: a number on its own.
+        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok();
+        self.spilled.fetch_add(if taken { bytes } else { 0 }, Ordering::Relaxed);
+        taken
+    }
+
+    fn give_back(&self, bytes: u64) {
+        // Relaxed: as above.
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn make_file(&self) -> io::Result<File> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(&self.folder, flags, Mode::RUSR | Mode::WUSR)?.into())
+    }
+}
+
+impl Spill {
+    pub fn new(room: Arc<SpillRoom>) -> Self {
+        Self { room, file: None, end: 0, used: 0, has_failed: false }
+    }
+
+    /// One that has no room.
+    pub fn none() -> Self {
+        Self::new(Arc::new(SpillRoom::new(PathBuf::new(), 0, 0)))
+    }
+
+    /// Puts bytes aside; `None`: there is no room.
+    pub fn put(&mut self, bytes: &[u8]) -> Option<Place> {
+        let len = bytes.len() as u64;
+        if self.has_failed || self.used + len > self.room.limit_each || !self.room.take(len) {
+            return None;
+        }
+        let place = Place { at: self.end, len: bytes.len() };
+        match self.write(bytes) {
+            Ok(()) => {
+                self.used += len;
+                self.end += len;
+                Some(place)
+            }
+            Err(error) => {
+                tracing::warn!(
+                    "nothing more can be put aside in {} for a slow output: {error}",
+                    self.room.folder.display()
+                );
+                self.has_failed = true;
+                self.room.give_back(len);
+                None
+            }
+        }
+    }
+
+    /// Takes back what was put aside longest ago.
+    pub fn get(&mut self, place: Place) -> io::Result<Vec<u8>> {
+        let Place { at, len } = place;
+        let mut bytes = vec![0; len];
+        let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let read = file.read_exact_at(&mut bytes, at);
+        self.used -= len as u64;
+        self.room.give_back(len as u64);
+        if self.used == 0 {
+            // A file that keeps its blocks is as bounded as one that gives them back, only later.
+            let _ = file.set_len(0);
+            self.end = 0;
+        } else {
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let _ = fallocate(file, flags, 0, at + len as u64);
+        }
+        read.map(|()| bytes)
+    }
+
+    /// Bytes that are put aside.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.file.is_none() {
+            self.file = Some(self.room.make_file()?);
+        }
+        let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        file.write_all_at(bytes, self.end)
+    }
+}
+
+impl Drop for Spill {
+    fn drop(&mut self) {
+        self.room.give_back(self.used);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn room(each: u64, all: u64) -> Arc<SpillRoom> {
+        Arc::new(SpillRoom::new(std::env::temp_dir(), each, all))
+    }
+
+    #[test]
+    fn what_was_put_aside_comes_back_in_order() {
+        let mut spill = Spill::new(room(100_000, 100_000));
+        let pieces: Vec<Vec<u8>> = (1..9).map(|byte| vec![byte; 9000]).collect();
+        let places: Vec<_> = pieces.iter().map(|piece| spill.put(piece).unwrap()).collect();
+        assert_eq!(spill.used(), 72_000);
+        for (place, piece) in places.into_iter().zip(&pieces) {
+            assert!(spill.get(place).unwrap() == *piece);
+        }
+        assert_eq!((spill.used(), spill.room.bytes()), (0, (0, 72_000)));
+        assert_eq!(spill.file.as_ref().unwrap().metadata().unwrap().len(), 0);
+    }
+
+    #[test]
+    fn limits_hold_for_each_and_for_all() {
+        let room = room(100, 150);
+        let mut first = Spill::new(Arc::clone(&room));
+        let mut second = Spill::new(Arc::clone(&room));
+        assert!(first.put(&[1; 100]).is_some() && first.put(&[1]).is_none());
+        assert!(second.put(&[2; 51]).is_none());
+        let place = second.put(&[2; 50]).unwrap();
+        assert!(second.put(&[2]).is_none());
+        second.get(place).unwrap();
+        assert!(second.put(&[2; 50]).is_some());
+        drop(first);
+        assert_eq!(room.bytes().0, 50);
+        assert!(second.put(&[2; 50]).is_some());
+    }
+
+    #[test]
+    fn folder_that_takes_nothing_is_no_room() {
+        let room = SpillRoom::new("/proc/self/nowhere".into(), 100, 100);
+        let mut spill = Spill::new(Arc::new(room));
+        assert!(spill.put(&[1]).is_none() && spill.put(&[1]).is_none());
+        assert_eq!(spill.room.bytes().0, 0);
+    }
+}

@@ -1,0 +1,268 @@
+//! One client's part in a drain: what of it goes into its stream, and its books.
+//!
+//! Has no thread and no clock: the drain gives it what the merge lets go, and tells it the time. Ring space
+//! that its blocks hold is not reused before they are written; beyond that it holds none, so that who takes
+//! nothing keeps nobody waiting.
+
+mod books;
+mod portion;
+mod report;
+mod taking;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender};
+
+use gapii_protocol::atom::gap_cause;
+use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
+use gapii_protocol::trace::meta::EndReason;
+use gapii_protocol::trace::story::Begin;
+
+use crate::capture::assemble::{Assembler, MemberKey, RingKey};
+use crate::capture::backlog::Feed;
+use crate::capture::end::{self, Cause, Exited, MemberEnd};
+use crate::capture::lane::Lane;
+use crate::capture::ledger::Ledger;
+use crate::capture::member::Member;
+use crate::capture::taker::portion::{Portion, PortionState, Share};
+use crate::capture::writer::Done;
+use crate::capture::{Capture, Departure};
+use crate::process::Process;
+
+/// A capture, as its drain has it.
+pub struct Taker {
+    pub capture: Arc<Capture>,
+    assembler: Assembler,
+    feed: Feed,
+    done: Receiver<Done>,
+    started_unix_ns: u64,
+    ledger: Ledger,
+    /// By the drain's members.
+    portions: Vec<Option<Portion>>,
+    /// By the drain's lanes.
+    shares: Vec<Option<Share>>,
+    /// Processes that it is to have as soon as they can be had.
+    pub wants: Vec<Arc<Process>>,
+    ends: Vec<MemberEnd>,
+    cause: Option<Cause>,
+    exited: Option<Exited>,
+    /// Whether more processes may join.
+    awaits_more: bool,
+    /// When the time is up.
+    deadline_ns: Option<u64>,
+    /// Somebody wants it to leave out what comes.
+    is_paused: bool,
+    /// It holds no ring space any more for blocks that are under way.
+    has_let_go: bool,
+    blocks_under_way: usize,
+    /// Who wants all that was published by now to be out, and how many rounds that takes yet.
+    flushes: Vec<(u32, Sender<()>)>,
+    unslotted_calls: u64,
+    /// Bytes that came through rings.
+    ring_bytes: u64,
+    reported_ns: u64,
+    is_finished: bool,
+}
+
+impl Taker {
+    pub fn new(
+        capture: Arc<Capture>,
+        feed: Feed,
+        done: Receiver<Done>,
+        started_unix_ns: u64,
+    ) -> Self {
+        // A block must be out long before the ring that it came from is full.
+        let block_bytes = BLOCK_TARGET_BYTES.min(capture.plan.ring_bytes as usize / 4);
+        let assembler = Assembler::new(block_bytes, capture.plan.timing);
+        Self {
+            capture,
+            assembler,
+            feed,
+            done,
+            started_unix_ns,
+            ledger: Ledger::default(),
+            portions: Vec::new(),
+            shares: Vec::new(),
+            wants: Vec::new(),
+            ends: Vec::new(),
+            cause: None,
+            exited: None,
+            awaits_more: true,
+            deadline_ns: None,
+            is_paused: false,
+            has_let_go: false,
+            blocks_under_way: 0,
+            flushes: Vec::new(),
+            unslotted_calls: 0,
+            ring_bytes: 0,
+            reported_ns: 0,
+            is_finished: false,
+        }
+    }
+
+    pub fn id(&self) -> u64 {
+        self.capture.plan.id
+    }
+
+    /// Takes all of a process that joins the drain for it.
+    pub fn add(&mut self, index: usize, member: &Member, lanes: &[Lane], now_ns: u64) {
+        let key = self.add_portion(index, member, PortionState::Taking, now_ns);
+        if self.capture.plan.keep.is_none() {
+            self.assembler.select(key, Begin::Capture);
+        }
+        for at in member.lanes.clone() {
+            let share = Share { begun: lanes[at].begun, ..Share::default() };
+            self.set_share(at, &lanes[at], key, share);
+        }
+    }
+
+    /// Takes a process that is in the drain from its next keyframe on.
+    pub fn add_late(&mut self, index: usize, member: &Member, now_ns: u64) {
+        let from_frame = match self.capture.plan.skip_frames {
+            0 => 0,
+            skipped => member.process.frames().saturating_add(skipped),
+        };
+        let state = PortionState::Waiting { from_frame, has_asked: false };
+        let key = self.add_portion(index, member, state, now_ns);
+        self.assembler.select(key, Begin::Keyframe);
+        self.limit_frames();
+    }
+
+    /// From now on its processes go on behind its last frame.
+    pub fn limit_frames(&mut self) {
+        let Some(frames) = self.capture.plan.frames else { return };
+        for portion in self.portions.iter().flatten() {
+            self.assembler.limit_frames(portion.key, frames);
+        }
+    }
+
+    /// A process that it was to have can't be had.
+    pub fn lacks(&mut self, process: &Process) {
+        let left = Some(Departure::Died);
+        self.ends.push(MemberEnd { left, ..MemberEnd::default() });
+        self.capture.leave(process.index);
+    }
+
+    fn add_portion(
+        &mut self,
+        index: usize,
+        Member { process, unslotted_calls, .. }: &Member,
+        state: PortionState,
+        now_ns: u64,
+    ) -> MemberKey {
+        let key = self.assembler.add_member(process.pid, now_ns, process.name.as_bytes());
+        if let Some(store) = process.store() {
+            self.assembler.set_store(key, store);
+        }
+        let (process, unslotted_calls) = (Arc::clone(process), *unslotted_calls);
+        if self.portions.len() <= index {
+            self.portions.resize_with(index + 1, || None);
+        }
+        let (capture, pid, name) = (self.id(), process.pid, &process.name);
+        tracing::info!(capture, pid, name, "capture {capture} records {}", process.described());
+        self.portions[index] = Some(Portion { process, key, state, unslotted_calls });
+        if let (None, Some(seconds)) = (self.deadline_ns, self.capture.plan.seconds) {
+            self.deadline_ns = Some(now_ns.saturating_add((seconds * 1e9) as u64));
+        }
+        key
+    }
+
+    fn set_share(&mut self, at: usize, lane: &Lane, key: MemberKey, share: Share) {
+        self.assembler.set_ring(RingKey(at as u32), key, lane.taken_index);
+        if self.shares.len() <= at {
+            self.shares.resize(at + 1, None);
+        }
+        self.shares[at] = Some(share);
+    }
+
+    /// Whether it takes part in what that member does from now on.
+    pub fn needs(&self, member: usize) -> bool {
+        !self.is_stopping()
+            && self.portion(member).is_some_and(|portion| portion.state != PortionState::Over)
+    }
+
+    /// Whether it is to end with what there is by now.
+    pub fn is_stopping(&self) -> bool {
+        self.cause.is_some() || self.exited.is_some()
+    }
+
+    /// No more processes join than have by now.
+    pub fn all_joined(&mut self) {
+        self.awaits_more = false;
+    }
+
+    /// It is to end. What the processes did is the reason where all is over already.
+    pub fn stop(&mut self, cause: Cause) {
+        let mut portions = self.portions.iter().flatten().peekable();
+        let is_empty = portions.peek().is_none();
+        let all_over = portions.all(|portion| portion.state == PortionState::Over);
+        if cause == Cause::Shutdown || is_empty || !all_over {
+            self.cause.get_or_insert(cause);
+        }
+        self.awaits_more = false;
+        self.wants.clear();
+    }
+
+    /// The launched program has ended.
+    pub fn exited(&mut self, signal: Option<i32>) {
+        self.exited = Some(Exited { signal });
+        self.awaits_more = false;
+        self.wants.clear();
+    }
+
+    /// Stops where its time is up, or its output takes no more.
+    pub fn look_at_limits(&mut self, now_ns: u64) {
+        // Relaxed: a flag on its own.
+        let has_failed = self.capture.progress.output_failed.load(Ordering::Relaxed);
+        if has_failed && self.cause.is_none() {
+            self.stop(Cause::Output);
+        }
+        // Relaxed: a number on its own.
+        let written = self.capture.progress.file_bytes.load(Ordering::Relaxed);
+        let is_full = self.capture.plan.bytes.is_some_and(|limit| written >= limit);
+        let is_late = self.deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns);
+        if (is_full || is_late) && !self.is_stopping() {
+            self.stop(Cause::Stop);
+        }
+    }
+
+    /// Leaves out what comes, until somebody wants it to go on.
+    pub fn pause(&mut self) {
+        self.is_paused = true;
+        self.miss(gap_cause::PAUSED);
+    }
+
+    /// Goes on from the next keyframe on.
+    pub fn resume(&mut self) {
+        self.is_paused = false;
+    }
+
+    /// The drain's members of which it has had something.
+    pub fn members(&self) -> impl Iterator<Item = usize> {
+        let portions = self.portions.iter().enumerate();
+        portions.filter_map(|(index, portion)| portion.as_ref().map(|_| index))
+    }
+
+    /// Whether nothing more of it comes.
+    pub fn is_over(&self) -> bool {
+        let is_over = |portion: &Portion| portion.state == PortionState::Over;
+        if !self.portions.iter().flatten().all(is_over) || !self.wants.is_empty() {
+            return false;
+        }
+        // A launch goes on in further processes, unless its frames are complete.
+        !self.awaits_more || end::reason(None, None, &self.ends) == EndReason::Frames
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// Whether the drain has nothing more to do with it.
+    pub fn is_done(&self) -> bool {
+        self.is_finished && self.blocks_under_way == 0
+    }
+
+    fn portion(&self, member: usize) -> Option<&Portion> {
+        self.portions.get(member).and_then(Option::as_ref)
+    }
+}

@@ -1,0 +1,66 @@
+//! What a capture has of a process, and of each of its rings.
+
+use std::sync::Arc;
+
+use gapii_protocol::trace::footer::GapEntry;
+use gapii_ringbuf::SlotCounts;
+
+use crate::capture::assemble::MemberKey;
+use crate::capture::member::unslotted_calls;
+use crate::process::Process;
+
+/// A process in the capture.
+pub(super) struct Portion {
+    pub(super) process: Arc<Process>,
+    pub(super) key: MemberKey,
+    pub(super) state: PortionState,
+    pub(super) unslotted_calls: u64,
+}
+
+/// How far a capture is with a process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PortionState {
+    /// Its stream begins at the next keyframe.
+    Waiting {
+        /// Frames of the process when that is to be asked for.
+        from_frame: u64,
+        has_asked: bool,
+    },
+    Taking,
+    /// What it does is missing in the stream, for this cause; it goes on at the next keyframe once that was
+    /// asked for.
+    Missing {
+        cause: u32,
+        has_asked: bool,
+    },
+    Over,
+}
+
+/// A ring in the capture.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Share {
+    /// What its slot said when the present owner began, or the stream.
+    pub(super) begun: SlotCounts,
+    /// Records of the present owner that were given out before the stream began.
+    pub(super) begun_given: u64,
+    pub(super) is_late: bool,
+    pub(super) discarded: u64,
+    /// What of the present owner is missing in the stream.
+    pub(super) missed: Option<GapEntry>,
+    /// Blocks under way that have something of it.
+    pub(super) blocks: u32,
+    /// While there are such, or one is open: what is below is written.
+    pub(super) written_index: u64,
+}
+
+impl Portion {
+    /// Whether the stream has something of it, and its books are open.
+    pub(super) fn has_begun(&self) -> bool {
+        matches!(self.state, PortionState::Taking | PortionState::Missing { .. })
+    }
+
+    /// Calls since it joined that were not recorded because no slot was free.
+    pub(super) fn unslotted(&self) -> u64 {
+        unslotted_calls(&self.process).saturating_sub(self.unslotted_calls)
+    }
+}

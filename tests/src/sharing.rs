@@ -1,0 +1,104 @@
+//! Captures beside each other: clients that read what they get when it suits them, and many of them.
+
+use std::fs::File;
+use std::io::Read;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::gapii::{Session, Trace};
+use crate::process::{LIMIT, Running, ended_within, run, send_signal};
+use crate::wait;
+
+/// How long one that is not needed any more has to end by itself.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// `gapii-ctl` that writes a trace to a pipe, which is read when somebody says so.
+pub struct Piped {
+    child: Child,
+    pipe: ChildStdout,
+    trace: Trace,
+    said: std::path::PathBuf,
+}
+
+impl Piped {
+    /// Starts `command`, whose standard output is to be a trace.
+    pub fn start(session: &Session, name: &str, mut command: Command) -> Self {
+        let said = session.path(&format!("{name}.said"));
+        let errors = File::create(&said).expect("the session's folder is writable");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors);
+        let mut child = command.spawn().expect("gapii-ctl can be started");
+        let pipe = child.stdout.take().expect("stdout is a pipe");
+        Self { child, pipe, trace: Trace::new(session.path(&format!("{name}.gapii"))), said }
+    }
+
+    /// Reads all there is to the end, in pieces with a pause after each; the trace, and what was said.
+    pub fn read(mut self, pause: Duration) -> (Trace, String) {
+        let mut file = File::create(&self.trace.path).expect("the session's folder is writable");
+        let mut piece = vec![0; 64 << 10];
+        loop {
+            let count = self.pipe.read(&mut piece).expect("the pipe can be read");
+            if count == 0 {
+                break;
+            }
+            std::io::Write::write_all(&mut file, &piece[..count]).expect("the disk has room");
+            if !pause.is_zero() {
+                std::thread::park_timeout(pause);
+            }
+        }
+        // `run` goes on with its program.
+        send_signal(self.child.id(), Signal::TERM);
+        assert!(ended_within(self.child.id(), LIMIT), "gapii-ctl ends with its output");
+        let _ = self.child.wait();
+        let said = std::fs::read_to_string(&self.said).unwrap_or_default();
+        (Trace::new(self.trace.path.clone()), said)
+    }
+}
+
+impl Drop for Piped {
+    fn drop(&mut self) {
+        // One that has ended is left alone; one that is killed leaves the program that it has started.
+        send_signal(self.child.id(), Signal::TERM);
+        if !ended_within(self.child.id(), PATIENCE) {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// What `gapii-ctl list` says of the capture of that name.
+pub fn listed(session: &Session, name: &str) -> Option<Value> {
+    let list = run(&mut session.ctl(["list", "--json"])).ok();
+    let captures: Vec<Value> = serde_json::from_str(&list.stdout).expect("list --json is a list");
+    captures.into_iter().find(|capture| capture["name"] == name)
+}
+
+/// Waits until that capture is so far.
+pub fn until(session: &Session, name: &str, what: &str, so_far: impl Fn(&Value) -> bool) -> Value {
+    wait::until(&format!("capture {name}: {what}"), LIMIT, || {
+        listed(session, name).filter(|capture| so_far(&capture["progress"]))
+    })
+}
+
+/// A capture of the session's one program.
+pub fn start(session: &Session, name: &str, options: &[&str]) -> (Running, Trace) {
+    let trace = Trace::new(session.path(&format!("{name}.gapii")));
+    let mut command = session.ctl(["start", "--name", name]);
+    (Running::start(command.args(options).arg("-o").arg(&trace.path)), trace)
+}
+
+/// A number of JSON.
+#[track_caller]
+pub fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("no number: {value}"))
+}
+
+/// Frames of a program, in a second.
+pub fn frames_in(session: &Session, time: Duration) -> f64 {
+    let frames = || session.apps().iter().map(|app| number(&app["frames"])).sum::<u64>();
+    let (began, first) = (Instant::now(), frames());
+    wait::until("time to pass", LIMIT, || (began.elapsed() >= time).then_some(()));
+    (frames() - first) as f64 / began.elapsed().as_secs_f64()
+}
