@@ -16,6 +16,7 @@ use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
 
 use crate::capture::Departure;
+use crate::door::Guest;
 use crate::peer::{Peer, PeerError};
 use crate::process::{Descriptors, Process};
 use crate::rights;
@@ -28,6 +29,8 @@ enum HelloError {
     Peer(#[from] PeerError),
     #[error("no hello within {HELLO_TIMEOUT_MS} ms")]
     Timeout,
+    #[error("too many have connected and said no hello")]
+    Crowded,
     #[error("the hello ends after too few bytes")]
     Short(#[source] io::Error),
     #[error(transparent)]
@@ -41,8 +44,8 @@ enum HelloError {
 }
 
 /// Serves an application until it is gone.
-pub async fn serve(session: Arc<Session>, mut socket: UnixStream) {
-    match welcome(&session, &mut socket).await {
+pub async fn serve(session: Arc<Session>, mut socket: UnixStream, guest: Guest) {
+    match welcome(&session, &mut socket, guest).await {
         Ok(process) => {
             let (pid, name, exe) = (process.pid, &process.name, &process.exe);
             tracing::info!(pid, name, exe, "{} is connected", process.described());
@@ -51,7 +54,7 @@ pub async fn serve(session: Arc<Session>, mut socket: UnixStream) {
         }
         Err(error) => {
             count(&session, &error);
-            tracing::warn!("an application is refused: {error}");
+            session.refusals.say(format_args!("an application is refused: {error}"));
             if let Some(status) = refusal_status(&error) {
                 let reply = HelloReply::refusal(status, std::process::id()).to_bytes();
                 // One who does not wait for the answer needs none.
@@ -64,9 +67,13 @@ pub async fn serve(session: Arc<Session>, mut socket: UnixStream) {
 async fn welcome(
     session: &Arc<Session>,
     socket: &mut UnixStream,
+    guest: Guest,
 ) -> Result<Arc<Process>, HelloError> {
     let peer = Peer::of(socket)?;
     let hello = receive_hello(socket).await?;
+    if !guest.enter() {
+        return Err(HelloError::Crowded);
+    }
     let theirs = (hello.version_min, hello.version_max);
     let Some(version) = common_version((APP_VERSION_MIN, APP_VERSION_MAX), theirs) else {
         return Err(HelloError::Version { min: theirs.0, max: theirs.1 });
@@ -133,7 +140,9 @@ async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
 
 fn count(session: &Session, error: &HelloError) {
     session.rejected.count(|counters| match error {
-        HelloError::Timeout | HelloError::Short(_) | HelloError::Reply(_) => &counters.app_timeouts,
+        HelloError::Timeout | HelloError::Crowded | HelloError::Short(_) | HelloError::Reply(_) => {
+            &counters.app_timeouts
+        }
         HelloError::Version { .. } => &counters.app_versions,
         HelloError::Peer(_) | HelloError::Bad(_) | HelloError::Register(_) => &counters.app_hellos,
     });
@@ -146,6 +155,8 @@ fn refusal_status(error: &HelloError) -> Option<u16> {
         HelloError::Version { .. } => Some(reply_status::VERSION),
         HelloError::Register(RegisterError::TooMany(_)) => Some(reply_status::TOO_MANY),
         HelloError::Register(RegisterError::Io(_)) => Some(reply_status::NOT_ALLOWED),
-        HelloError::Timeout | HelloError::Short(_) | HelloError::Reply(_) => None,
+        HelloError::Timeout | HelloError::Crowded | HelloError::Short(_) | HelloError::Reply(_) => {
+            None
+        }
     }
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use gapii_protocol::control::{
@@ -21,6 +20,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::capture::Capture;
 use crate::capture::end::Cause;
+use crate::door::Guest;
 use crate::peer::Peer;
 use crate::remote;
 use crate::rights;
@@ -28,6 +28,12 @@ use crate::session::Session;
 
 /// How often a client hears how far its captures are.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(250);
+
+/// How long a client has to say hello.
+const HELLO_LIMIT: Duration = Duration::from_secs(2);
+
+/// Traces that a client may have saved at once.
+const SAVES_MAX: usize = 4;
 
 /// Descriptors that a client may have sent without having asked for anything with them.
 const FDS_MAX: usize = 4;
@@ -39,6 +45,8 @@ enum Hangup {
     Io(#[from] io::Error),
     #[error(transparent)]
     Frame(#[from] FrameError),
+    #[error("no hello within {} s", HELLO_LIMIT.as_secs())]
+    Silent,
     #[error("{0}")]
     Refused(ControlError),
     #[error("from here on it is a link")]
@@ -51,6 +59,8 @@ struct Client {
     buffer: FrameBuffer,
     /// Descriptors that came and have not been asked for.
     fds: Vec<OwnedFd>,
+    /// Until it has said hello.
+    guest: Option<Guest>,
     greeted: bool,
     /// Its process, once it is known; 0 before.
     pid: u32,
@@ -62,10 +72,17 @@ struct Client {
     /// Answers that take a while.
     answers_in: mpsc::UnboundedReceiver<Event>,
     answers: mpsc::UnboundedSender<Event>,
+    /// How many of them are under way.
+    saves: usize,
 }
 
 /// Serves a client until it is gone, or until the daemon ends and its captures are complete.
-pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Receiver<bool>) {
+pub async fn serve(
+    session: Arc<Session>,
+    socket: UnixStream,
+    ending: watch::Receiver<bool>,
+    guest: Option<Guest>,
+) {
     let (ended, ended_in) = mpsc::unbounded_channel();
     let (held, held_in) = mpsc::unbounded_channel();
     let (answers, answers_in) = mpsc::unbounded_channel();
@@ -74,6 +91,7 @@ pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Rec
         socket,
         buffer: FrameBuffer::default(),
         fds: Vec::new(),
+        guest,
         greeted: false,
         pid: 0,
         captures: BTreeMap::new(),
@@ -83,11 +101,12 @@ pub async fn serve(session: Arc<Session>, socket: UnixStream, ending: watch::Rec
         held,
         answers_in,
         answers,
+        saves: 0,
     };
-    // Relaxed, both: a number for people.
-    client.session.clients.fetch_add(1, Ordering::Relaxed);
     let ended = client.run(ending.clone()).await;
-    client.session.clients.fetch_sub(1, Ordering::Relaxed);
+    if client.greeted {
+        client.session.dismiss_client();
+    }
     match ended {
         Ok(()) => {}
         Err(Hangup::Link) => {
@@ -108,6 +127,8 @@ impl Client {
         })?;
         self.pid = peer.pid.as_raw_pid().cast_unsigned();
         let mut tick = progress_interval();
+        let hello_limit = tokio::time::sleep(HELLO_LIMIT);
+        tokio::pin!(hello_limit);
         let mut bytes = [0; 4096];
         loop {
             tokio::select! {
@@ -122,9 +143,13 @@ impl Client {
                     self.send(&Event::Ended(ended)).await?;
                 }
                 Some(held) = self.held_in.recv() => self.send(&Event::Held(held)).await?,
-                Some(answer) = self.answers_in.recv() => self.send(&answer).await?,
+                Some(answer) = self.answers_in.recv() => {
+                    self.saves -= 1;
+                    self.send(&answer).await?;
+                }
                 _ = tick.tick(), if !self.captures.is_empty() => self.send_progress().await?,
                 () = told(&mut ending) => return self.see_captures_end().await,
+                () = &mut hello_limit, if self.guest.is_some() => return Err(Hangup::Silent),
             }
         }
     }
@@ -198,7 +223,8 @@ impl Client {
             }
         };
         match result {
-            Err(error) if error.code == code::VERSION => Err(Hangup::Refused(error)),
+            // It was a hello.
+            Err(error) if !self.greeted => Err(Hangup::Refused(error)),
             result => Ok(Some(result.unwrap_or_else(Event::Error))),
         }
     }
@@ -216,6 +242,10 @@ impl Client {
             );
             return Err(ControlError::new(code::VERSION, message));
         };
+        if self.guest.take().is_some_and(|guest| !guest.enter()) {
+            return Err(ControlError::new(code::TOO_MANY, "too many have connected at once"));
+        }
+        self.session.admit_client()?;
         self.greeted = true;
         let (client, program) = (self.pid, hello.client.escape_debug());
         tracing::debug!(client, version, %program, "client {client} is connected: {program}");
@@ -250,6 +280,11 @@ impl Client {
         let output = std::mem::take(&mut self.fds).into_iter().next().ok_or_else(|| {
             ControlError::new(code::NO_OUTPUT, "a save needs a descriptor to write to")
         })?;
+        if self.saves >= SAVES_MAX {
+            let message = format!("{SAVES_MAX} saves of this client are under way, wait for one");
+            return Err(ControlError::new(code::TOO_MANY, message));
+        }
+        self.saves += 1;
         let (session, answers) = (Arc::clone(&self.session), self.answers.clone());
         tokio::task::spawn_blocking(move || {
             let answer = session.save(&request, output).map_or_else(Event::Error, Event::Saved);
@@ -280,10 +315,14 @@ impl Client {
         let client = self.pid;
         match hangup {
             Hangup::Io(_) => tracing::debug!(client, "client {client} is let go: {hangup}"),
-            _ => tracing::warn!(client, "client {client} is refused: {hangup}"),
+            _ => self.session.refusals.say(format_args!("client {client} is refused: {hangup}")),
         }
         let error = match hangup {
             Hangup::Io(_) | Hangup::Link => return,
+            Hangup::Silent => {
+                self.session.rejected.count(|counters| &counters.ctl_timeouts);
+                ControlError::new(code::OUT_OF_TURN, hangup.to_string())
+            }
             Hangup::Frame(error) => {
                 self.session.rejected.count(|counters| &counters.ctl_messages);
                 ControlError::new(code::BAD_REQUEST, error.to_string())

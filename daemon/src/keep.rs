@@ -12,6 +12,7 @@ use crate::capture::Capture;
 use crate::capture::end::Exited;
 use crate::capture::kept::{KeepLimits, Kept};
 use crate::capture::save::{self, Origin};
+use crate::process::is_called;
 
 /// How long what was published may take to come out.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
@@ -48,8 +49,7 @@ impl Keep {
     /// Whether a user who says `name` means this application.
     pub fn is_called(&self, name: &str) -> bool {
         let process = &self.origin.process;
-        let file = process.exe.rsplit('/').next();
-        name.parse() == Ok(process.pid) || name == process.name || file == Some(name)
+        is_called(name, (process.pid, &process.name, &process.exe))
     }
 
     pub fn is_running(&self) -> bool {

@@ -7,12 +7,15 @@ mod capture;
 mod client;
 mod clock;
 mod config;
+mod descriptors;
+mod door;
 mod keep;
 mod listen;
 mod log;
 mod metrics;
 mod peer;
 mod process;
+mod refusals;
 mod remote;
 mod service;
 mod session;
@@ -37,6 +40,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::config::{Config, LoadError, Loaded};
+use crate::door::Door;
 use crate::listen::Sockets;
 use crate::service::StatusLine;
 use crate::session::Session;
@@ -85,6 +89,7 @@ fn run(loaded: &Loaded) -> anyhow::Result<()> {
     for path in loaded.files_read() {
         tracing::info!(path = %path.display(), "configured by {}", path.display());
     }
+    descriptors::allow_many();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(serve(&loaded.config));
     // Whatever still runs is cut off: it had its time.
@@ -146,9 +151,17 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
 
 async fn accept_apps(session: Arc<Session>, listener: UnixListener) {
     let mut connections = JoinSet::new();
+    let door = Door::default();
     loop {
         match listener.accept().await {
-            Ok((socket, _)) => drop(connections.spawn(app::serve(Arc::clone(&session), socket))),
+            Ok((socket, _)) => {
+                let session = &session;
+                let serve =
+                    |guest| connections.spawn(app::serve(Arc::clone(session), socket, guest));
+                if door.open(serve) {
+                    session.rejected.count(|counters| &counters.app_timeouts);
+                }
+            }
             Err(error) => {
                 tracing::warn!("an application cannot be accepted: {error}");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -165,12 +178,20 @@ async fn accept_clients(
     mut ending: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
+    let door = Door::default();
     loop {
         let told = ending.clone();
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((socket, _)) => {
-                    connections.spawn(client::serve(Arc::clone(&session), socket, told));
+                    let session = &session;
+                    let serve = |guest| {
+                        let guest = Some(guest);
+                        connections.spawn(client::serve(Arc::clone(session), socket, told, guest))
+                    };
+                    if door.open(serve) {
+                        session.rejected.count(|counters| &counters.ctl_timeouts);
+                    }
                 }
                 Err(error) => {
                     tracing::warn!("a client cannot be accepted: {error}");

@@ -228,9 +228,14 @@ impl Process {
 
     /// Whether a user who says `name` means this process: its pid, its name or its executable.
     pub fn is_called(&self, name: &str) -> bool {
-        let file = self.exe.rsplit('/').next();
-        name.parse() == Ok(self.pid) || name == self.name || file == Some(name)
+        is_called(name, (self.pid, &self.name, &self.exe))
     }
+}
+
+/// Whether a user who says `called` means the process of this pid, name and executable.
+pub fn is_called(called: &str, (pid, name, exe): (u32, &str, &str)) -> bool {
+    let file = exe.rsplit('/').next();
+    !called.is_empty() && (called.parse() == Ok(pid) || called == name || file == Some(called))
 }
 
 /// Whether a process has maps and none of the memory file `inode`. One that is dying has none.

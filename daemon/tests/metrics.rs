@@ -159,7 +159,7 @@ fn losses_and_refused_rings_are_counted() {
     let mut client = daemon.client();
     let file = tempfile::tempfile().unwrap();
     client.start(capture_of(Target::Only), &file);
-    app.obey(&["wait", "thread", "calls 5", "drop 3", "calls 5", "foreign", "end 4"]);
+    app.obey(&["wait", "thread", "calls 5", "drop 3", "calls 5", "record 0xff10 0 24", "end 4"]);
     client.ended();
     let samples = samples(&get(&place));
     assert_eq!(samples["gapiid_refused_total{what=\"ring\"}"], 1.0);

@@ -56,6 +56,8 @@ pub mod code {
     pub const NO_OUTPUT: &str = "no-output";
     /// The client belongs to another user.
     pub const NOT_ALLOWED: &str = "not-allowed";
+    /// The daemon has as many clients, captures or saves under way as it takes.
+    pub const TOO_MANY: &str = "too-many";
     /// The daemon is going away.
     pub const SHUTDOWN: &str = "shutdown";
     /// Something failed inside the daemon.
@@ -446,8 +448,10 @@ pub struct Rejected {
     pub app_timeouts: u64,
     /// Client messages that could not be read.
     pub ctl_messages: u64,
-    /// Clients of another user or version.
+    /// Clients of another user or version, or more than are taken.
     pub ctl_peers: u64,
+    /// Clients whose hello did not come in time.
+    pub ctl_timeouts: u64,
     /// Rings whose contents could not be believed.
     pub rings: u64,
 }

@@ -166,6 +166,8 @@ impl<R: Ring> Consumer<R> {
         let drained = self.read == self.head_untrusted() && self.read == self.released;
         if drained {
             self.wants_stamp = true;
+            // Lawful stamps rise from owner to owner; after a lie about the counter they do not.
+            self.stamp = 0;
             // CLAIM: pairs with the acquire in Slot::claim.
             self.slot().state.store(SlotState::Free as u32, Ordering::Release);
         }

@@ -38,6 +38,9 @@ pub struct Producer<B: RingBytes = MappedBytes> {
     mode: *const ModePage,
     /// Stamp of the last record, or [`NO_STAMP`].
     last_stamp: u64,
+    /// The highest stamp said. The counter goes back only if somebody who may write to it lies, and then
+    /// it costs the order, and not the ring.
+    floor: u64,
     /// Records written, what [`Slot`] has as `produced`.
     produced: u64,
     /// One more than `write` was when the last wait began; 0 before the first.
@@ -89,6 +92,7 @@ impl<B: RingBytes> Producer<B> {
             counter: std::ptr::null(),
             mode: std::ptr::null(),
             last_stamp: 0,
+            floor: 0,
             produced: 0,
             waited: 0,
             slot: std::ptr::null(),
@@ -129,6 +133,7 @@ impl<B: RingBytes> Producer<B> {
             counter,
             mode,
             last_stamp: NO_STAMP,
+            floor: 0,
             produced,
             waited: 0,
             slot,
@@ -236,7 +241,8 @@ impl<B: RingBytes> Producer<B> {
             return Some(Reservation { payload, end: self.write + header.span_untrusted() });
         }
         let header = header.with_stamp();
-        self.last_stamp = counter.next_stamp();
+        self.floor = counter.next_stamp().max(self.floor);
+        self.last_stamp = self.floor;
         // SAFETY: as above, with the stamp's 8 bytes included.
         unsafe { self.bytes.write_word(position, header.0) };
         // SAFETY: as above.

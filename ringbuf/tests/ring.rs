@@ -158,6 +158,29 @@ fn thread_alone_stamps_once_and_again_when_another_has_stamped() {
 }
 
 #[test]
+fn counter_that_is_set_back_costs_no_ring() {
+    let session = Session::new(2, RING);
+    let [(slot, mut one), (_, mut other)] = [session.producer(), session.producer()];
+    let mut consumer = session.consumer(slot);
+    for _ in 0..3 {
+        assert_eq!(try_produce(&mut other, 2, 0, &[]), Room::Ready);
+        assert_eq!(try_produce(&mut one, 1, 0, &[]), Room::Ready);
+    }
+    session.set_counter(0);
+    assert_eq!(try_produce(&mut one, 1, 0, &[]), Room::Ready);
+    let stamps: Vec<_> = drain(&mut consumer).iter().map(|record| record.stamp).collect();
+    assert_eq!(stamps, [Some(2), Some(4), Some(6), Some(6)]);
+    // The slot's next thread knows nothing of that.
+    one.retire();
+    consumer.release(consumer.read_index());
+    assert!(consumer.free_retired());
+    let (again, mut next) = session.producer();
+    assert_eq!(again, slot);
+    assert_eq!(try_produce(&mut next, 1, 0, &[]), Room::Ready);
+    assert_eq!(drain(&mut consumer)[0].stamp, Some(2));
+}
+
+#[test]
 fn no_room_takes_no_stamp() {
     let session = Session::new(1, RING);
     let (_, mut producer) = session.producer();

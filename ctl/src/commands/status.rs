@@ -107,7 +107,7 @@ fn describe(info: &StatusInfo, asked: bool) -> String {
                 rejected.app_hellos + rejected.app_versions + rejected.app_timeouts,
                 "application"
             ),
-            counted(rejected.ctl_messages + rejected.ctl_peers, "client"),
+            counted(rejected.ctl_messages + rejected.ctl_peers + rejected.ctl_timeouts, "client"),
             counted(rejected.rings, "ring"),
         );
         text.extend(info.captures.iter().map(capture_line));

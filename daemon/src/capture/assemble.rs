@@ -100,6 +100,8 @@ pub enum Refusal {
     Meta(#[from] MetaError),
     #[error("record {0:#06x} is only for the daemon to write")]
     DaemonOnly(u16),
+    #[error("record {0:#06x} is of no kind that there is")]
+    Unknown(u16),
     #[error("thread {tid} writes into the ring of thread {owner}")]
     OtherThread { owner: u32, tid: u32 },
     #[error("record {0:#06x} has a time, which only leave records of a timed capture have")]
@@ -701,7 +703,8 @@ impl Assembler {
                 let member = self.rings[ring.0 as usize].member;
                 self.members[member.0 as usize].named_bytes = 0;
             }
-            Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Subject(_) | Meta::Unknown(_) => {}
+            Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Subject(_) => {}
+            Meta::Unknown(id) => return Err(Refusal::Unknown(id)),
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }
         Ok(())

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
 use rustix::pipe::PIPE_BUF;
 
 /// How often a write that waits for a reader looks whether it should hurry.
@@ -54,10 +54,18 @@ pub enum OutputError {
 }
 
 impl Output {
+    /// Takes what a client has opened, if it is something that can be written to.
     pub fn new(fd: OwnedFd, hurry: Arc<AtomicBool>) -> io::Result<Self> {
         let mut file = File::from(fd);
-        let regular = FileType::from_raw_mode(fstat(&file)?.st_mode) == FileType::RegularFile;
-        let kind = if regular { Kind::Regular(file.stream_position()?) } else { Kind::Stream };
+        let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        if fcntl_getfl(&file)? & OFlags::RWMODE == OFlags::RDONLY {
+            return refuse("the output is not open for writing");
+        }
+        let kind = match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+            FileType::RegularFile => Kind::Regular(file.stream_position()?),
+            FileType::Fifo | FileType::Socket | FileType::CharacterDevice => Kind::Stream,
+            _ => return refuse("the output is no file, pipe, socket or terminal"),
+        };
         Ok(Self { file, kind, len: 0, hurry })
     }
 

@@ -70,6 +70,16 @@ pub struct Config {
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_apps: u32,
 
+    /// Clients that can be connected at once
+    #[arg(long, value_name = "N", default_value_t = 64,
+          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub max_clients: u32,
+
+    /// Captures that can run at once, programs that are kept among them
+    #[arg(long, value_name = "N", default_value_t = 64,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub max_captures: u32,
+
     /// Compression of traces: zstd's level, the lower the faster
     #[arg(long, value_name = "LEVEL", default_value_t = 1, allow_negative_numbers = true,
           value_parser = clap::value_parser!(i32).range(-7..=19))]

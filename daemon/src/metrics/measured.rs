@@ -40,9 +40,11 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     );
     gauge("gapiid_slots_limit", "Slots that each application has.", status.slot_count.into());
     gauge("gapiid_ring_bytes", "Size of the ring of each slot.", status.ring_bytes);
-    // Relaxed: a number for people.
-    gauge("gapiid_clients", "Clients that are connected.", session.clients.load(Ordering::Relaxed));
+    let (clients, clients_limit) = session.clients();
+    gauge("gapiid_clients", "Clients that are connected.", clients);
+    gauge("gapiid_clients_limit", "Clients that may be.", clients_limit);
     gauge("gapiid_captures", "Captures that run.", status.captures.len() as u64);
+    gauge("gapiid_captures_limit", "Captures that may run.", session.max_captures() as u64);
     gauge(
         "gapiid_kept_applications",
         "Applications whose last frames are kept.",
@@ -115,6 +117,7 @@ fn refused(refused: &Rejected, out: &mut Exposition) {
             ("application_version", refused.app_versions),
             ("client_message", refused.ctl_messages),
             ("client_peer", refused.ctl_peers),
+            ("client_timeout", refused.ctl_timeouts),
             ("ring", refused.rings),
         ],
     );

@@ -229,7 +229,7 @@ fn open_link(
     let id = links.enter(entry);
     let program = knock.client.escape_debug();
     tracing::info!(link = id, %program, "link {id} begins, of {identity} with {program}");
-    tokio::spawn(crate::client::serve(Arc::clone(session), theirs, ending.clone()));
+    tokio::spawn(crate::client::serve(Arc::clone(session), theirs, ending.clone(), None));
     let link = Link::new(id, session, secret, ours, arrivals_in);
     let (session, ending) = (Arc::clone(session), ending.clone());
     // It has room for the first.

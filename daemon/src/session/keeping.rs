@@ -81,6 +81,7 @@ impl Session {
         let Some(control::KeepRequest { frames, bytes, keyframe_every }) = request.keep else {
             return Err(cannot("nothing is to be kept".to_owned()));
         };
+        self.check_captures(table)?;
         let limits = KeepLimits { frames, bytes, keyframe_every };
         let (id, pid) = (table.last_capture + 1, process.pid);
         let plan = Plan { keep: Some(limits), ..self.plan(id, &request) };

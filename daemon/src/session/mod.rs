@@ -9,7 +9,6 @@ mod table;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
@@ -28,6 +27,7 @@ use crate::capture::{Capture, Departure, Destination};
 use crate::clock;
 use crate::config::Config;
 use crate::process::{Descriptors, Process};
+use crate::refusals::Refusals;
 use crate::remote::Links;
 use crate::session::report::{Counters, refused_rings, sum};
 use crate::session::table::{Table, busy};
@@ -40,15 +40,16 @@ const ENDED_LAUNCHES: usize = 64;
 pub struct Session {
     pub id: [u8; 16],
     pub rejected: Counters,
+    pub refusals: Refusals,
     /// Notified when something changes that the status page shows.
     pub changed: Notify,
-    /// Clients that are connected.
-    pub clients: AtomicU64,
     /// Remote clients.
     pub links: Links,
     started_ns: u64,
     layout: SegmentLayout,
     max_apps: usize,
+    max_clients: usize,
+    max_captures: usize,
     level: i32,
     store_bytes: u64,
     counter: Arc<CounterMap>,
@@ -74,12 +75,14 @@ impl Session {
         Ok(Arc::new(Self {
             id: random_id().context("cannot read /dev/urandom")?,
             rejected: Counters::default(),
+            refusals: Refusals::default(),
             changed: Notify::new(),
-            clients: AtomicU64::new(0),
             links: Links::new(&config.remote),
             started_ns: clock::monotonic_ns(),
             layout,
             max_apps: config.max_apps as usize,
+            max_clients: config.max_clients as usize,
+            max_captures: config.max_captures as usize,
             level: config.level,
             store_bytes: config.keep_contents,
             counter: Arc::new(counter),
@@ -143,6 +146,24 @@ impl Session {
         self.changed.notify_one();
     }
 
+    /// Counts a client that has said hello, if there is room for it.
+    pub fn admit_client(&self) -> Result<(), ControlError> {
+        let mut table = self.lock();
+        if table.clients >= self.max_clients {
+            return Err(ControlError::new(
+                code::TOO_MANY,
+                format!("{} clients are connected, and no more are taken", table.clients),
+            ));
+        }
+        table.clients += 1;
+        Ok(())
+    }
+
+    /// A client that was admitted is gone.
+    pub fn dismiss_client(&self) {
+        self.lock().clients -= 1;
+    }
+
     /// Starts a capture; `ended` hears of its end.
     pub fn start(
         self: &Arc<Self>,
@@ -155,6 +176,7 @@ impl Session {
         if table.ending {
             return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
         }
+        self.check_captures(&table)?;
         let processes = table.candidates(&request.target)?;
         let id = table.last_capture + 1;
         let launch = match request.target {
@@ -225,6 +247,17 @@ impl Session {
             level: self.level,
             ring_bytes: self.layout.ring_bytes(),
         }
+    }
+
+    /// Refuses a capture more than there may be.
+    fn check_captures(&self, table: &Table) -> Result<(), ControlError> {
+        if table.captures.len() < self.max_captures {
+            return Ok(());
+        }
+        Err(ControlError::new(
+            code::TOO_MANY,
+            format!("{} captures run, and no more are begun", table.captures.len()),
+        ))
     }
 
     /// Tells captures to stop; returns which.

@@ -20,6 +20,7 @@ pub struct Counters {
     pub app_timeouts: AtomicU64,
     pub ctl_messages: AtomicU64,
     pub ctl_peers: AtomicU64,
+    pub ctl_timeouts: AtomicU64,
 }
 
 impl Session {
@@ -80,6 +81,16 @@ impl Session {
     /// Applications that may be connected.
     pub fn max_apps(&self) -> usize {
         self.max_apps
+    }
+
+    /// Clients that are connected, and those that may be.
+    pub fn clients(&self) -> (u64, u64) {
+        (self.lock().clients as u64, self.max_clients as u64)
+    }
+
+    /// Captures that may run.
+    pub fn max_captures(&self) -> usize {
+        self.max_captures
     }
 
     /// Slots that threads have, in the application where most do.
@@ -148,6 +159,7 @@ impl Counters {
             app_timeouts: read(&self.app_timeouts),
             ctl_messages: read(&self.ctl_messages),
             ctl_peers: read(&self.ctl_peers),
+            ctl_timeouts: read(&self.ctl_timeouts),
             ..Rejected::default()
         }
     }

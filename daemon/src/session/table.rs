@@ -21,6 +21,8 @@ pub(super) struct Table {
     pub(super) wishes: Wishes,
     /// Applications that are kept, and those that were and have ended, oldest first.
     pub(super) keeps: Vec<Arc<Keep>>,
+    /// Clients that have said hello and are there.
+    pub(super) clients: usize,
     pub(super) next_process: u32,
     pub(super) last_capture: u64,
     /// Sums over the captures that have ended.

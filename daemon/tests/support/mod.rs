@@ -100,6 +100,17 @@ impl Daemon {
         String::from_utf8(output.stderr).unwrap()
     }
 
+    pub fn open_descriptors(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
+    /// Memory that is resident.
+    pub fn memory_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     pub fn threads(&self) -> usize {
         let tasks = format!("/proc/{}/task", self.child.id());
         std::fs::read_dir(tasks).unwrap().count()

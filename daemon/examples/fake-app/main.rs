@@ -16,11 +16,14 @@
 //! send B        a blob of many bytes B, for the daemon's store
 //! name B        the same, if the store has it
 //! name-much B   that a thousand times
-//! foreign       a record that only a daemon may write
 //! end REASON    the hooks are back, for this reason
 //! exec          become another program
 //! kill          die of SIGKILL
 //! ```
+//!
+//! What no shim does is in [`lies`].
+
+mod lies;
 
 use std::io::{self, BufRead, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
@@ -48,10 +51,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const BLOB_BYTES: usize = 60_000;
 
 struct App {
-    _socket: UnixStream,
+    socket: UnixStream,
     counter: CounterMap,
     mode: ModeMap,
     segment: Segment,
+    /// Its memory, to write to without asking.
+    memory: OwnedFd,
+    /// That of the counter.
+    counter_memory: OwnedFd,
+    layout: SegmentLayout,
+    slot: u32,
     producer: Producer,
     tid: u32,
     draw: u16,
@@ -88,10 +97,14 @@ impl App {
         let [counter, mode, segment] = &fds[..] else { bail!("{} descriptors came", fds.len()) };
         let layout = SegmentLayout::new(reply.slot_count, reply.ring_bytes).context("sizes")?;
         Ok(Self {
-            _socket: socket,
+            socket,
             counter: CounterMap::map(counter.as_fd())?,
             mode: ModeMap::map(mode.as_fd())?,
             segment: Segment::map(segment.as_fd(), layout)?,
+            memory: segment.try_clone()?,
+            counter_memory: counter.try_clone()?,
+            layout,
+            slot: 0,
             producer: Producer::detached(),
             tid: std::process::id(),
             draw: function("glUniform4f")?,
@@ -119,11 +132,10 @@ impl App {
             ["send", blob] => self.send_for_store(blob.as_bytes()[0])?,
             ["name", blob] => self.name_stored(blob.as_bytes()[0], 1)?,
             ["name-much", blob] => self.name_stored(blob.as_bytes()[0], 1000)?,
-            ["foreign"] => self.record(atom::BLOCK, 0, &[0; 24])?,
             ["end", reason] => return self.end(reason.parse()?),
             ["exec"] => return Err(Command::new("cat").exec().into()),
             ["kill"] => kill_process(getpid(), Signal::KILL)?,
-            _ => bail!("{line:?} is no order"),
+            _ => return self.lie(&words),
         }
         Ok(())
     }
@@ -139,6 +151,21 @@ impl App {
     }
 
     fn begin_thread(&mut self) -> anyhow::Result<()> {
+        let name = self.claim()?;
+        let mut thread = [0; 24];
+        thread[..4].copy_from_slice(&self.tid.to_le_bytes());
+        thread[8..].copy_from_slice(&name);
+        self.record(atom::THREAD, 0, &thread)?;
+        let mut context = [0; 16];
+        context[..8].copy_from_slice(&0xC0_u64.to_le_bytes());
+        context[8..12].copy_from_slice(&0x30A0_u32.to_le_bytes());
+        self.record(atom::CONTEXT, 0, &context)?;
+        self.tid += 1;
+        Ok(())
+    }
+
+    /// Takes a slot, and says which name it has there.
+    fn claim(&mut self) -> anyhow::Result<[u8; 16]> {
         let mut name = [0; 16];
         name[..4].copy_from_slice(b"fake");
         let deadline = Instant::now() + PATIENCE;
@@ -155,16 +182,8 @@ impl App {
         let attached =
             unsafe { self.producer.attach(&self.segment, slot, &self.counter, &self.mode) };
         ensure!(attached, "slot {slot} cannot be written to");
-        let mut thread = [0; 24];
-        thread[..4].copy_from_slice(&self.tid.to_le_bytes());
-        thread[8..].copy_from_slice(&name);
-        self.record(atom::THREAD, 0, &thread)?;
-        let mut context = [0; 16];
-        context[..8].copy_from_slice(&0xC0_u64.to_le_bytes());
-        context[8..12].copy_from_slice(&0x30A0_u32.to_le_bytes());
-        self.record(atom::CONTEXT, 0, &context)?;
-        self.tid += 1;
-        Ok(())
+        self.slot = slot;
+        Ok(name)
     }
 
     fn call(&mut self, count: u64) -> anyhow::Result<()> {

@@ -1,0 +1,137 @@
+//! Orders that break the rules of rings, slots, shared memory and sockets.
+//!
+//! ```text
+//! claim             a slot, without saying whose
+//! read              waits until the daemon has taken what was recorded
+//! claim-all         all slots that are free
+//! record ID FLAGS LEN [BYTE]  a record of that id, with so many bytes of payload
+//! records N ID FLAGS LEN [BYTE]  so many
+//! word PLACE VALUE  eight bytes of the segment
+//! half PLACE VALUE  four bytes
+//! near-end          commands up to where no more fits before the ring begins anew
+//! advance N         the ring's head is N bytes further
+//! no-shrink         the segment's memory can't be made shorter, or longer
+//! counter VALUE     the counter of all applications says so
+//! punch             the segment's memory is given back to the system
+//! talk              bytes into the socket, where none are due
+//! hang-up           the socket is closed
+//! hello             another connection, with a hello of its own
+//! ```
+//!
+//! A place is `header+N`, `slot+N` in the thread's slot, or `head+N` in its ring behind the last
+//! record. Numbers are decimal, or hexadecimal after `0x`.
+
+use std::io::Write;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::time::Instant;
+
+use anyhow::{Context, bail, ensure};
+use gapii_protocol::app::AppHello;
+use rustix::fs::{FallocateFlags, fallocate, ftruncate};
+use rustix::io::{pread, pwrite};
+
+use crate::{App, PATIENCE, receive_reply};
+
+impl App {
+    pub fn lie(&mut self, words: &[&str]) -> anyhow::Result<()> {
+        match *words {
+            ["claim"] => drop(self.claim()?),
+            ["read"] => self.wait_until_read()?,
+            ["claim-all"] => while self.segment.claim(1, [0xFF; 16]).is_some() {},
+            ["record", ref kind @ ..] => self.records(1, kind)?,
+            ["records", count, ref kind @ ..] => self.records(number(count)?, kind)?,
+            ["word", place, value] => self.poke(place, &number(value)?.to_le_bytes())?,
+            ["half", place, value] => {
+                self.poke(place, &u32::try_from(number(value)?)?.to_le_bytes())?;
+            }
+            ["near-end"] => self.go_near_end()?,
+            ["advance", bytes] => {
+                let head = self.head()?.wrapping_add(number(bytes)?);
+                self.poke("slot+0", &head.to_le_bytes())?;
+            }
+            ["no-shrink"] => {
+                let bytes = self.layout.segment_bytes();
+                for wrong in [0, bytes - 4096, bytes + 4096] {
+                    ensure!(ftruncate(&self.memory, wrong).is_err(), "it has {wrong} bytes now");
+                }
+            }
+            ["counter", value] => {
+                ensure!(pwrite(&self.counter_memory, &number(value)?.to_le_bytes(), 0)? == 8);
+            }
+            ["punch"] => {
+                let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                fallocate(&self.memory, flags, 0, self.layout.segment_bytes())?;
+            }
+            ["talk"] => (&self.socket).write_all(&[b'x'; 4096])?,
+            ["hang-up"] => self.socket.shutdown(Shutdown::Both)?,
+            ["hello"] => {
+                let path = std::env::var_os("GAPII_SOCKET").context("GAPII_SOCKET is not set")?;
+                let socket = UnixStream::connect(path)?;
+                (&socket).write_all(&AppHello::new(1).to_bytes())?;
+                receive_reply(&socket)?;
+                self.socket = socket;
+            }
+            _ => bail!("{words:?} is no order"),
+        }
+        Ok(())
+    }
+
+    fn records(&mut self, count: u64, kind: &[&str]) -> anyhow::Result<()> {
+        let (id, flags, len, byte) = match *kind {
+            [id, flags, len] => (id, flags, len, "0"),
+            [id, flags, len, byte] => (id, flags, len, byte),
+            _ => bail!("{kind:?} is no record"),
+        };
+        let (id, flags) = (u16::try_from(number(id)?)?, u16::try_from(number(flags)?)?);
+        let payload = vec![u8::try_from(number(byte)?)?; usize::try_from(number(len)?)?];
+        (0..count).try_for_each(|_| self.record(id, flags, &payload))
+    }
+
+    fn go_near_end(&mut self) -> anyhow::Result<()> {
+        let ring = self.layout.ring_bytes();
+        while self.head()? % ring + 64 < ring {
+            self.call(1)?;
+        }
+        Ok(())
+    }
+
+    fn wait_until_read(&self) -> anyhow::Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        let slot = self.segment.slot(self.slot).context("slot")?;
+        while slot.released_untrusted() != self.head()? {
+            ensure!(Instant::now() < deadline, "it is not read");
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    fn poke(&self, place: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let (base, offset) = place.split_once('+').context("a place is BASE+N")?;
+        let offset = number(offset)?;
+        let at = match base {
+            "header" => offset,
+            "slot" => self.layout.slot_at(self.slot) + offset,
+            "head" => {
+                let position = (self.head()? + offset) % self.layout.ring_bytes();
+                self.layout.ring_at(self.slot) + position
+            }
+            _ => bail!("{base} is no place"),
+        };
+        ensure!(pwrite(&self.memory, bytes, at)? == bytes.len());
+        Ok(())
+    }
+
+    fn head(&self) -> anyhow::Result<u64> {
+        let mut bytes = [0; 8];
+        ensure!(pread(&self.memory, &mut bytes, self.layout.slot_at(self.slot))? == 8);
+        Ok(u64::from_le_bytes(bytes))
+    }
+}
+
+fn number(text: &str) -> anyhow::Result<u64> {
+    Ok(match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16)?,
+        None => text.parse()?,
+    })
+}

@@ -1,0 +1,69 @@
+//! Says in the log who was turned away, but not ten thousand times.
+
+use std::fmt::Display;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Sentences in a period, at most.
+const SAID_MAX: u32 = 10;
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// What was said of late.
+#[derive(Debug, Default)]
+pub struct Refusals(Mutex<Said>);
+
+#[derive(Debug, Default)]
+struct Said {
+    since: Option<Instant>,
+    said: u32,
+    /// Those that were not.
+    unsaid: u64,
+}
+
+impl Refusals {
+    /// Logs a sentence, or counts it: what was counted is said at the end of the period, before the
+    /// next one.
+    pub fn say(&self, sentence: impl Display) {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(unsaid) = said.permits(Instant::now()) else { return };
+        drop(said);
+        if unsaid > 0 {
+            tracing::warn!(unsaid, "{unsaid} more were refused");
+        }
+        tracing::warn!("{sentence}");
+    }
+}
+
+impl Said {
+    /// Whether one more may be said, and how many were not.
+    fn permits(&mut self, now: Instant) -> Option<u64> {
+        if self.since.is_none_or(|since| now.duration_since(since) >= PERIOD) {
+            self.since = Some(now);
+            self.said = 0;
+        }
+        if self.said == SAID_MAX {
+            self.unsaid += 1;
+            return None;
+        }
+        self.said += 1;
+        Some(std::mem::take(&mut self.unsaid))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn storm_is_counted_and_said_later() {
+        let (mut said, began) = (Said::default(), Instant::now());
+        for _ in 0..SAID_MAX {
+            assert_eq!(said.permits(began), Some(0));
+        }
+        for _ in 0..1000 {
+            assert_eq!(said.permits(began + PERIOD / 2), None);
+        }
+        assert_eq!(said.permits(began + PERIOD), Some(1000));
+        assert_eq!(said.permits(began + PERIOD), Some(0));
+    }
+}
