@@ -46,7 +46,8 @@ pub struct Connect {
 
     /// The daemon of another machine, as tls://HOST[:PORT] or ssh://[USER@]HOST[:PORT][/PATH/OF/gapii-ctl]
     ///
-    /// Comes before --connect, unless only that is typed. Traces are written here. See also `gapii-ctl pair`, run where the daemon is.
+    /// Comes before --connect, unless only that is typed. Traces are written here. See also
+    /// `gapii-ctl pair`, run where the daemon is.
     #[arg(long, env = VIA_VARIABLE, value_name = "URL", global = true)]
     pub via: Option<Via>,
 

@@ -30,7 +30,9 @@ fn usage_errors_have_status_2() {
         (&["dump", "x.gapii", "--frames", "3"], "A..B"),
         (&["export", "x.gapii", "-o", "y", "--format", "bmp"], "[possible values: apitrace, json]"),
         (&["export", "x.gapii", "--format", "json"], "--output"),
-        (&["apps", "--connect", "tcp://localhost:1"], "unix:PATH"),
+        (&["apps", "--connect", "localhost:1"], "unix:PATH"),
+        (&["apps", "--connect", "tcp://localhost:1"], "--via tls://HOST"),
+        (&["apps", "--via", "http://localhost:1"], "tls://"),
     ] {
         let (stdout, stderr) = run(ctl(folder.path()).args(arguments), 2);
         assert!(stderr.contains(word), "{arguments:?}: {stderr}");
