@@ -18,8 +18,11 @@ use serde_json::Value;
 /// `gapii-ctl start` on a terminal, for one frame into `trace`.
 fn start(session: &Session, trace: &str) -> Running {
     let ctl = artifact("gapii-ctl");
-    let words =
-        format!("{} start --frames 1 --stall-ms {} -o {trace}", ctl.display(), LIMIT.as_millis());
+    let words = format!(
+        "{} start --frames 1 --if-slow wait --stall-ms {} -o {trace}",
+        ctl.display(),
+        LIMIT.as_millis()
+    );
     let mut command = Command::new("script");
     session.adopt(command.args(["-qec", &words, "/dev/null"]).env("TERM", "xterm"));
     Running::start(&mut command)
