@@ -13,6 +13,7 @@ mod keep;
 mod listen;
 mod log;
 mod metrics;
+mod nameless;
 mod peer;
 mod process;
 mod refusals;

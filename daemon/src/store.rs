@@ -15,7 +15,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use gapii_protocol::trace::blobs::{BlobEntry, BlobName};
 use gapii_protocol::trace::meta::Blob;
 use gapii_ringbuf::StoreTerms;
-use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::fs::MemfdFlags;
+
+use crate::nameless;
 
 /// Blobs that are told apart, at most: more than an application keeps in mind.
 const BLOBS_MAX: usize = 1 << 16;
@@ -237,10 +239,8 @@ impl State {
 
 /// A file that has no name, or memory where there can be none.
 fn make_file() -> rustix::io::Result<File> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = rustix::fs::open(std::env::temp_dir(), flags, Mode::RUSR | Mode::WUSR)
-        .or_else(|_| rustix::fs::memfd_create("gapii-store", MemfdFlags::CLOEXEC))?;
-    Ok(file.into())
+    let in_memory = || rustix::fs::memfd_create("gapii-store", MemfdFlags::CLOEXEC);
+    nameless::make(&std::env::temp_dir()).or_else(|_| in_memory().map(File::from))
 }
 
 #[cfg(test)]

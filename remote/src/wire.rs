@@ -212,6 +212,18 @@ fn lost(error: io::Error) -> Lost {
     }
 }
 
+/// [`Wire::next`] of the connection there is, or never while there is none.
+pub async fn next_of<S: AsyncRead + AsyncWrite + Unpin>(
+    wire: &mut Option<Wire<S>>,
+    line: &mut Line,
+    listens: bool,
+) -> Result<Option<Frame>, Lost> {
+    match wire {
+        Some(wire) => wire.next(line, listens).await,
+        None => std::future::pending().await,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ use gapii_protocol::control::{self, Event, FrameBuffer, PREFIX_LEN};
 use gapii_remote::frame::{Frame, Kind};
 use gapii_remote::knock::{Resume, Welcome};
 use gapii_remote::line::Line;
-use gapii_remote::wire::{Lost, Wire};
+use gapii_remote::wire::{Lost, Wire, next_of};
 use gapii_remote::{AnyStream, rights, secret};
 use tokio::net::UnixStream;
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -141,7 +141,7 @@ impl Task {
         let listens = events.is_empty() && writing.is_none();
         let has_room = line.has_room();
         let happened = tokio::select! {
-            frame = next_frame(wire, line, listens) => match frame {
+            frame = next_of(wire, line, listens) => match frame {
                 Ok(frame) => Happened::Frame(frame),
                 Err(lost) => Happened::Lost(lost),
             },
@@ -280,17 +280,6 @@ impl Task {
         ));
         self.wire = Some(Wire::new(stream, Vec::new()));
         Ok(())
-    }
-}
-
-async fn next_frame(
-    wire: &mut Option<Wire<AnyStream>>,
-    line: &mut Line,
-    listens: bool,
-) -> Result<Option<Frame>, Lost> {
-    match wire {
-        Some(wire) => wire.next(line, listens).await,
-        None => std::future::pending().await,
     }
 }
 

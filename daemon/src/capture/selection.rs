@@ -11,9 +11,10 @@
 //! it as sent.
 
 use gapii_protocol::atom::{
-    CAPTURE_END, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
+    CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
 };
 use gapii_protocol::trace::meta::Meta;
+use gapii_protocol::trace::record::{Record, Records};
 use gapii_protocol::trace::story::{Begin, Story};
 
 /// The stream's view of one process.
@@ -119,16 +120,13 @@ impl Owner {
 
 /// Where the first keyframe in the records begins, and how many records come before.
 pub fn keyframe_in(records: &[u8]) -> Option<(usize, u64)> {
-    let (mut at, mut count) = (0, 0);
-    while let Some(word) = records.get(at..).and_then(|rest| rest.first_chunk()) {
-        let header = Header(u64::from_le_bytes(*word));
-        if header.id() == KEYFRAME {
-            return Some((at, count));
-        }
-        at += header.span_untrusted() as usize;
-        count += 1;
-    }
-    None
+    let (before, found) = (0..).zip(valid(records)).find(|(_, it)| it.header.id() == KEYFRAME)?;
+    Some((found.start, before))
+}
+
+/// Records as a drain has them: checked, whole, without padding.
+fn valid(records: &[u8]) -> impl Iterator<Item = Record<'_>> {
+    Records::new(records).map_while(Result::ok)
 }
 
 /// What a stretch of records comes to, of which none is taken.
@@ -143,25 +141,17 @@ pub struct Stretch {
 /// Looks through records that are not taken.
 pub fn stretch(records: &[u8]) -> Stretch {
     let mut found = Stretch::default();
-    let word = |at: usize| {
-        let bytes = records.get(at..).and_then(|rest| rest.first_chunk());
-        bytes.map(|bytes| u64::from_le_bytes(*bytes))
-    };
-    let mut at = 0;
-    while let Some(header) = word(at).map(Header) {
+    for Record { header, stamp, .. } in valid(records) {
         found.records += 1;
-        let is_call =
-            header.id() < META_FIRST && header.flags() & gapii_protocol::atom::EFFECT != 0;
-        found.calls += u64::from(is_call);
-        found.last_stamp = word(at + 8).filter(|_| header.is_stamped()).or(found.last_stamp);
-        at += header.span_untrusted() as usize;
+        found.calls += u64::from(header.id() < META_FIRST && header.flags() & EFFECT != 0);
+        found.last_stamp = stamp.or(found.last_stamp);
     }
     found
 }
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::atom::{BLOB, EFFECT, subject_kind};
+    use gapii_protocol::atom::{BLOB, subject_kind};
 
     use super::*;
 

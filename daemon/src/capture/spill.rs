@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
+use rustix::fs::{FallocateFlags, fallocate};
+
+use crate::nameless;
 
 /// How much all captures may put aside, and where.
 #[derive(Debug)]
@@ -66,11 +68,6 @@ impl SpillRoom {
     fn give_back(&self, bytes: u64) {
         // Relaxed: as above.
         self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    fn make_file(&self) -> io::Result<File> {
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        Ok(rustix::fs::open(&self.folder, flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 }
 
@@ -135,7 +132,7 @@ impl Spill {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.file.is_none() {
-            self.file = Some(self.room.make_file()?);
+            self.file = Some(nameless::make(&self.room.folder)?);
         }
         let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
         file.write_all_at(bytes, self.end)

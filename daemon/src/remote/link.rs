@@ -15,7 +15,7 @@ use gapii_remote::frame::{Frame, Kind};
 use gapii_remote::knock::Welcome;
 use gapii_remote::line::Line;
 use gapii_remote::secret::Secret;
-use gapii_remote::wire::{Lost, Wire};
+use gapii_remote::wire::{Lost, Wire, next_of};
 use gapii_remote::{AnyStream, rights};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
@@ -177,7 +177,7 @@ impl Link {
         let mut fds = Vec::new();
         let happened = tokio::select! {
             Some(arrival) = arrivals.recv() => Happened::Connection(arrival),
-            frame = next_frame(wire, line, request.is_none()) => match frame {
+            frame = next_of(wire, line, request.is_none()) => match frame {
                 Ok(frame) => Happened::Frame(frame),
                 Err(lost) => Happened::Lost(lost),
             },
@@ -326,17 +326,6 @@ impl Link {
         if let Ok(frame) = control::encode(event) {
             self.line.say(Kind::Event, 0, &frame[PREFIX_LEN..]);
         }
-    }
-}
-
-async fn next_frame(
-    wire: &mut Option<Wire<AnyStream>>,
-    line: &mut Line,
-    listens: bool,
-) -> Result<Option<Frame>, Lost> {
-    match wire {
-        Some(wire) => wire.next(line, listens).await,
-        None => std::future::pending().await,
     }
 }
 

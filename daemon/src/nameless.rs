@@ -1,0 +1,12 @@
+//! Files without a name, which go with their last descriptor.
+
+use std::fs::File;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+
+/// Makes one in a folder, for us alone.
+pub fn make(folder: &Path) -> rustix::io::Result<File> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)?.into())
+}
