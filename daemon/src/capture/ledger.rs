@@ -66,11 +66,7 @@ impl Ledger {
     /// Enters an account. `told_gaps` are those that the thread's own records tell of.
     pub fn close<'a>(&mut self, account: Account, told_gaps: impl Iterator<Item = &'a GapEntry>) {
         let mut dropped = account.dropped();
-        let told = told_gaps.fold(Lost::default(), |sum, gap| Lost {
-            records: sum.records.saturating_add(gap.records),
-            calls: sum.calls.saturating_add(gap.calls),
-            bytes: sum.bytes.saturating_add(gap.bytes),
-        });
+        let told = told_gaps.fold(Lost::default(), |sum, gap| sum.plus(gap.lost()));
         if account.is_late {
             dropped = most(dropped, told);
         }
@@ -84,10 +80,9 @@ impl Ledger {
             self.gaps.push(GapEntry { thread: account.thread, ..missed });
         }
 
-        let lost = dropped.records.saturating_add(records).saturating_add(missed.records);
-        self.lost.records = self.lost.records.saturating_add(lost);
-        self.lost.calls = self.lost.calls.saturating_add(dropped.calls + missed.calls);
-        self.lost.bytes = self.lost.bytes.saturating_add(dropped.bytes + missed.bytes);
+        let all_lost = dropped.plus(unread).plus(missed.lost());
+        self.lost = self.lost.plus(all_lost);
+        let lost = all_lost.records;
         let waits = account.after.waits.wrapping_sub(account.before.waits);
         let wait_ns = account.after.wait_ns.wrapping_sub(account.before.wait_ns);
         self.waits = self.waits.saturating_add(waits);

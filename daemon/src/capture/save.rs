@@ -120,9 +120,7 @@ fn ledger<'a>(
     let untold: Vec<GapEntry> = untold.iter().filter(is_here).copied().collect();
     let mut lost = Lost::default();
     for gap in told.iter().chain(&untold) {
-        lost.records = lost.records.saturating_add(gap.records);
-        lost.calls = lost.calls.saturating_add(gap.calls);
-        lost.bytes = lost.bytes.saturating_add(gap.bytes);
+        lost = lost.plus(gap.lost());
         if let Some(thread) = threads.get_mut(&gap.thread) {
             thread.lost = thread.lost.saturating_add(gap.records);
         }
@@ -133,9 +131,11 @@ fn ledger<'a>(
             .and_then(|ledger| ledger.threads.iter().find(|known| known.thread == thread.thread));
         (thread.waits, thread.wait_ns) = known.map_or((0, 0), |known| (known.waits, known.wait_ns));
     }
-    let (waits, wait_ns) = threads
-        .values()
-        .fold((0, 0), |(waits, ns), thread| (waits + thread.waits, ns + thread.wait_ns));
+    let (mut waits, mut wait_ns) = (0_u64, 0_u64);
+    for thread in threads.values() {
+        waits = waits.saturating_add(thread.waits);
+        wait_ns = wait_ns.saturating_add(thread.wait_ns);
+    }
     let refused = whole.map_or_else(Vec::new, |ledger| ledger.refused.clone());
     Ledger { threads: threads.into_values().collect(), gaps: untold, refused, lost, waits, wait_ns }
 }

@@ -10,7 +10,7 @@ use gapii_protocol::atom::gap_cause;
 use gapii_protocol::control::{self, InFlight, Summary};
 use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;
-use gapii_protocol::trace::footer::{GapEntry, Totals};
+use gapii_protocol::trace::footer::{GapEntry, Lost, Totals};
 use gapii_protocol::trace::frame::UNTIMED_VERSION;
 use gapii_protocol::trace::header::KeptFrom;
 use gapii_protocol::trace::meta;
@@ -304,9 +304,12 @@ impl Writer {
         let can_end = self.error.is_none() || self.output.len() > 0 && self.output.is_whole();
         let ended = if can_end { self.write_end(&end) } else { Ok(()) };
         ledger.settle(&self.records);
-        ledger.lost.calls += calls.saturating_sub(self.totals.calls);
+        let unwritten = calls.saturating_sub(self.totals.calls);
+        ledger.lost = ledger.lost.plus(Lost { calls: unwritten, ..Lost::default() });
         if !self.unfilled.is_empty() {
-            ledger.lost.bytes += self.unfilled.iter().map(|gap| gap.bytes).sum::<u64>();
+            ledger.lost = self.unfilled.iter().fold(ledger.lost, |sum, gap| {
+                sum.plus(Lost { bytes: gap.bytes, ..Lost::default() })
+            });
             footer.missing.push(NOT_THERE.to_owned());
             footer.gaps.append(&mut self.unfilled);
         }

@@ -165,22 +165,22 @@ impl Counters {
     }
 }
 
+/// Both. Some are what programs say of themselves: a sum that would be too large stays at the end of its
+/// range.
 pub(super) fn sum(a: &Totals, b: &Totals) -> Totals {
+    let of = |counter: fn(&Totals) -> u64| counter(a).saturating_add(counter(b));
     Totals {
-        captures: a.captures + b.captures,
-        frames: a.frames + b.frames,
-        calls: a.calls + b.calls,
-        records: a.records + b.records,
-        raw_bytes: a.raw_bytes + b.raw_bytes,
-        blob_bytes: a.blob_bytes + b.blob_bytes,
-        stored_bytes: a.stored_bytes + b.stored_bytes,
-        ring_bytes: a.ring_bytes + b.ring_bytes,
-        file_bytes: a.file_bytes + b.file_bytes,
-        lost: control::Lost {
-            calls: a.lost.calls + b.lost.calls,
-            bytes: a.lost.bytes + b.lost.bytes,
-        },
-        waits: a.waits + b.waits,
-        wait_ns: a.wait_ns + b.wait_ns,
+        captures: of(|it| it.captures),
+        frames: of(|it| it.frames),
+        calls: of(|it| it.calls),
+        records: of(|it| it.records),
+        raw_bytes: of(|it| it.raw_bytes),
+        blob_bytes: of(|it| it.blob_bytes),
+        stored_bytes: of(|it| it.stored_bytes),
+        ring_bytes: of(|it| it.ring_bytes),
+        file_bytes: of(|it| it.file_bytes),
+        lost: control::Lost { calls: of(|it| it.lost.calls), bytes: of(|it| it.lost.bytes) },
+        waits: of(|it| it.waits),
+        wait_ns: of(|it| it.wait_ns),
     }
 }

@@ -249,7 +249,9 @@ impl Client {
 
     /// The end of the capture; progress on the way is passed over.
     pub fn ended(&mut self) -> Ended {
+        let deadline = Instant::now() + LIMIT;
         loop {
+            assert!(Instant::now() < deadline, "waited in vain for a capture to end");
             match self.receive() {
                 Event::Ended(ended) => return ended,
                 Event::Progress(_) | Event::Stopped(_) => {}

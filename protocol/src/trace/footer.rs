@@ -69,6 +69,19 @@ pub struct Lost {
     pub bytes: u64,
 }
 
+impl Lost {
+    /// Both. Programs count for themselves what they lose, and say what they like: a sum that would be too
+    /// large stays at the end of its range.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            records: self.records.saturating_add(other.records),
+            calls: self.calls.saturating_add(other.calls),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
 /// A process of the capture.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -123,6 +136,13 @@ pub struct GapEntry {
     pub end_ns: u64,
     /// One of [`crate::atom::gap_cause`].
     pub cause: u32,
+}
+
+impl GapEntry {
+    /// What is missing there.
+    pub fn lost(&self) -> Lost {
+        Lost { records: self.records, calls: self.calls, bytes: self.bytes }
+    }
 }
 
 /// A ring that was no longer read because of what was in it.

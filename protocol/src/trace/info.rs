@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::blobs::MemoryTotals;
 use super::census::Census;
 use super::description::Description;
-use super::footer::{Footer, Lost, ProcessEntry};
+use super::footer::{Footer, Lost, ProcessEntry, ThreadLedger};
 use super::meta::{End, EndReason, InFlight};
 use super::reader::{BlockError, Tail, TraceReader};
 
@@ -117,8 +117,8 @@ impl Info {
             raw_bytes: footer.totals.raw_bytes,
             started_unix_ns: footer.started_unix_ns,
             ended_unix_ns: footer.ended_unix_ns,
-            waits: footer.threads.iter().map(|thread| thread.waits).sum(),
-            wait_ns: footer.threads.iter().map(|thread| thread.wait_ns).sum(),
+            waits: sum(&footer.threads, |thread| thread.waits),
+            wait_ns: sum(&footer.threads, |thread| thread.wait_ns),
             processes: footer.processes,
             ..Self::from_file(reader)
         }
@@ -228,11 +228,18 @@ fn apis_of(census: &Census, description: &Description) -> Vec<String> {
 }
 
 fn lost_in_gaps(census: &Census) -> Lost {
-    census.threads.values().fold(Lost::default(), |lost, thread| Lost {
-        records: lost.records.saturating_add(thread.lost_records),
-        calls: lost.calls.saturating_add(thread.lost_calls),
-        bytes: lost.bytes.saturating_add(thread.lost_bytes),
+    census.threads.values().fold(Lost::default(), |lost, thread| {
+        lost.plus(Lost {
+            records: thread.lost_records,
+            calls: thread.lost_calls,
+            bytes: thread.lost_bytes,
+        })
     })
+}
+
+/// Threads say for themselves how long they waited, and may say what they like.
+fn sum(threads: &[ThreadLedger], counter: fn(&ThreadLedger) -> u64) -> u64 {
+    threads.iter().map(counter).fold(0, u64::saturating_add)
 }
 
 fn processes_of(census: &Census) -> Vec<ProcessEntry> {

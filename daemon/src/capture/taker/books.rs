@@ -117,7 +117,8 @@ impl Taker {
         }
         let begun = portion.has_begun();
         portion.state = PortionState::Over;
-        self.unslotted_calls += if begun { portion.unslotted() } else { 0 };
+        let unslotted = if begun { portion.unslotted() } else { 0 };
+        self.unslotted_calls = self.unslotted_calls.saturating_add(unslotted);
         let process = portion.process.index;
         self.ends.push(ended);
         self.capture.leave(process);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use gapii_protocol::trace::Footer;
-use gapii_protocol::trace::footer::ProcessEntry;
+use gapii_protocol::trace::footer::{Lost, ProcessEntry};
 use gapii_protocol::trace::meta::End;
 
 use crate::capture::end;
@@ -37,13 +37,19 @@ impl Taker {
             }
             let (counts, begun) = (lane.counts(), share.begun);
             let missed = share.missed.unwrap_or_default();
-            lost.calls += missed.calls + counts.dropped_calls.saturating_sub(begun.dropped_calls);
-            lost.bytes += missed.bytes + counts.dropped_bytes.saturating_sub(begun.dropped_bytes);
-            waits += counts.waits.saturating_sub(begun.waits);
-            wait_ns += counts.wait_ns.saturating_sub(begun.wait_ns);
+            let dropped = Lost {
+                records: counts.dropped_records.saturating_sub(begun.dropped_records),
+                calls: counts.dropped_calls.saturating_sub(begun.dropped_calls),
+                bytes: counts.dropped_bytes.saturating_sub(begun.dropped_bytes),
+            };
+            lost = lost.plus(missed.lost()).plus(dropped);
+            waits = waits.saturating_add(counts.waits.saturating_sub(begun.waits));
+            wait_ns = wait_ns.saturating_add(counts.wait_ns.saturating_sub(begun.wait_ns));
         }
         let live = self.portions.iter().flatten().filter(|portion| portion.has_begun());
-        lost.calls += self.unslotted_calls + live.map(Portion::unslotted).sum::<u64>();
+        let unslotted =
+            live.map(Portion::unslotted).fold(self.unslotted_calls, u64::saturating_add);
+        lost = lost.plus(Lost { calls: unslotted, ..Lost::default() });
         let progress = &self.capture.progress;
         let describing = self.assembler.frames() == 0 && self.assembler.is_describing();
         // Relaxed: as below.
@@ -79,7 +85,8 @@ impl Taker {
         let reason = end::reason(self.cause, self.exited, &self.ends);
         let in_flight: Vec<_> = self.ends.iter().flat_map(|end| end.in_flight.clone()).collect();
         let mut ledger = std::mem::take(&mut self.ledger);
-        ledger.lost.calls += self.unslotted_calls;
+        let unslotted = Lost { calls: self.unslotted_calls, ..Lost::default() };
+        ledger.lost = ledger.lost.plus(unslotted);
         let footer = Footer {
             signal: self.exited.and_then(|exited| exited.signal),
             started_unix_ns: self.started_unix_ns,
