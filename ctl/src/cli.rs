@@ -6,7 +6,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::args::Connect;
 use crate::commands::{
     apps, blob, completions, diff, doctor, dump, export, info, list, man, montage, pair, relay,
-    replay, run, save, start, state, stats, status, stop, verify,
+    replay, run, save, start, state, stats, status, stop, verify, watch,
 };
 use crate::failure::Failure;
 
@@ -45,6 +45,12 @@ enum Command {
     Status(status::Status),
     /// List the connected applications
     Apps(apps::Apps),
+    /// Show what the connected applications do, again and again: frames, commands, bytes, waits, losses
+    ///
+    /// First the averages since each one connected, then what came since the last refresh; LOST is since it
+    /// connected always. Commands are those that captures take; who is not captured has frames alone. A table
+    /// on a terminal, else a line for each application.
+    Watch(watch::Watch),
     /// Describe a trace
     Info(info::Info),
     /// List the commands of a trace
@@ -110,6 +116,7 @@ impl Cli {
             Command::List(args) => list::run(args, connect),
             Command::Status(args) => status::run(args, connect),
             Command::Apps(args) => apps::run(args, connect),
+            Command::Watch(args) => watch::run(args, connect),
             Command::Info(args) => info::run(args),
             Command::Dump(args) => dump::run(args),
             Command::State(args) => state::run(args),
@@ -191,6 +198,8 @@ mod tests {
             "gapii-ctl blob x no-hash",
             "gapii-ctl apps --connect tcp://localhost:1",
             "gapii-ctl apps --via localhost:1",
+            "gapii-ctl watch --interval 0",
+            "gapii-ctl watch --count 0",
             "gapii-ctl pair",
             "gapii-ctl pair new",
             "gapii-ctl pair new x --for 0d",

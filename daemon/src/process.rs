@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io, sync::Arc};
 
 use gapii_protocol::app::{self, AppHello, Launch};
-use gapii_protocol::control::{self, AppInfo};
+use gapii_protocol::control::{self, AppCounts, AppInfo};
 use gapii_protocol::trace::footer::ProcessEntry;
 use gapii_ringbuf::{
     Consumer, Mode, ModeSettings, ModeWriter, Segment, SegmentHeader, SegmentLayout, SegmentRing,
@@ -46,6 +46,8 @@ pub struct Process {
     rings: Mutex<Option<Rings>>,
     /// The drain that has the rings, or 0.
     drain: AtomicU64,
+    /// Commands that were taken from the rings, ever.
+    calls: AtomicU64,
 }
 
 /// What the application gets; the counter is the session's.
@@ -89,6 +91,7 @@ impl Process {
             store: (store_bytes > 0).then(|| Arc::new(Store::new(store_bytes))),
             rings: Mutex::new(Some(rings)),
             drain: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
         };
         Ok((process, Descriptors { mode: mode_fd, segment: segment_fd }))
     }
@@ -192,6 +195,34 @@ impl Process {
         self.drain.store(0, Ordering::Relaxed);
     }
 
+    /// Counts commands that were taken from the rings; only the drain that has them may.
+    pub fn count_calls(&self, calls: u64) {
+        // Relaxed, both: a number for people, of one writer.
+        let sum = self.calls.load(Ordering::Relaxed).wrapping_add(calls);
+        self.calls.store(sum, Ordering::Relaxed);
+    }
+
+    /// What came of it since it connected. Claims, but for the calls: sums stay at the end of their range.
+    fn counts(&self) -> AppCounts {
+        let counts = AppCounts {
+            // Relaxed, both: numbers for people.
+            calls: self.calls.load(Ordering::Relaxed),
+            lost_calls: self.claims().unslotted_calls.load(Ordering::Relaxed),
+            ..AppCounts::default()
+        };
+        self.segment.slots().fold(counts, |sum, slot| {
+            let said = slot.counts_untrusted();
+            AppCounts {
+                calls: sum.calls,
+                ring_bytes: sum.ring_bytes.saturating_add(slot.written_untrusted()),
+                waits: sum.waits.saturating_add(said.waits),
+                wait_ns: sum.wait_ns.saturating_add(said.wait_ns),
+                lost_calls: sum.lost_calls.saturating_add(said.dropped_calls),
+                lost_bytes: sum.lost_bytes.saturating_add(said.dropped_bytes),
+            }
+        })
+    }
+
     /// The process as clients see it.
     pub fn info(&self) -> AppInfo {
         let mode = lock(&self.mode).settings().map(|(_, settings)| settings.mode);
@@ -206,6 +237,7 @@ impl Process {
             mode: mode_name(mode.unwrap_or_default(), self.monitors).to_owned(),
             process: self.index,
             connected_ns: clock::monotonic_ns().saturating_sub(self.connected_ns),
+            counts: Some(self.counts()),
         }
     }
 

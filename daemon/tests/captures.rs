@@ -13,7 +13,7 @@ use gapii_protocol::control::{
 use gapii_protocol::trace::Footer;
 use gapii_protocol::trace::meta::EndReason;
 use rustix::process::Signal;
-use support::{App, Client, Daemon, capture_of, sound};
+use support::{App, Client, Daemon, capture_of, sound, until};
 
 /// The footer of a sound trace in which every record of every thread is.
 fn complete_footer(file: &std::fs::File) -> Footer {
@@ -57,6 +57,29 @@ fn attached_capture_ends_with_its_frames() {
     assert_eq!(frames.len(), 33);
     assert_eq!((frames[10], frames[11], frames[32]), (0, 1, 2));
     app.obey(&["idle"]);
+}
+
+#[test]
+fn applications_are_listed_with_what_they_have_done() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let mut other = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "frames 3 10", "drop 5"]);
+    let counts = until("all calls to be counted", || {
+        let Event::Apps(apps) = other.ask(&Request::Apps) else { panic!() };
+        apps[0].counts.filter(|counts| counts.calls == 33)
+    });
+    assert_eq!((counts.lost_calls, counts.lost_bytes, counts.waits), (5, 160, 0));
+    assert!(counts.ring_bytes > 30 * 28, "{counts:?}");
+    stop(&mut client);
+    app.obey(&["idle", "end 2"]);
+    client.ended();
+    // They are the program's, and stay.
+    let Event::Apps(apps) = other.ask(&Request::Apps) else { panic!() };
+    assert_eq!(apps[0].counts.unwrap().calls, 33);
 }
 
 #[test]

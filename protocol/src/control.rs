@@ -378,6 +378,24 @@ pub struct AppInfo {
     pub process: u32,
     /// How long it has been connected.
     pub connected_ns: u64,
+    /// None of a daemon that does not count.
+    pub counts: Option<AppCounts>,
+}
+
+/// What came of an application since it connected; all but `calls` is what its threads say themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AppCounts {
+    /// Commands that captures took from its rings, each counted once.
+    pub calls: u64,
+    /// Bytes that were written into its rings.
+    pub ring_bytes: u64,
+    /// Times that a thread waited for ring space, and for how long.
+    pub waits: u64,
+    pub wait_ns: u64,
+    /// Commands that found no room in a ring, or no ring.
+    pub lost_calls: u64,
+    pub lost_bytes: u64,
 }
 
 /// How the daemon is.

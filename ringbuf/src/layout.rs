@@ -271,6 +271,12 @@ impl Slot {
         }
     }
 
+    /// Bytes that were ever written into the ring, as the producer says, padding included.
+    pub fn written_untrusted(&self) -> u64 {
+        // Relaxed: a number for people; who reads records asks the consumer.
+        self.head.load(Ordering::Relaxed)
+    }
+
     /// Index below which the consumer says that ring space is free again.
     pub fn released_untrusted(&self) -> u64 {
         // Relaxed: tells a waiter that there is progress; make_room takes the edge.

@@ -9,6 +9,10 @@ use crate::failure::Failure;
 use crate::table;
 use crate::text;
 
+/// What is said where one is needed.
+pub const NO_APP: &str =
+    "no application is connected; start one with `gapii-ctl run --idle -- CMD`";
+
 #[derive(Args, Debug)]
 pub struct Apps {
     #[command(flatten)]

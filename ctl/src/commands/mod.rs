@@ -22,3 +22,4 @@ pub mod stats;
 pub mod status;
 pub mod stop;
 pub mod verify;
+pub mod watch;

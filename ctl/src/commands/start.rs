@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use crate::args::{App, Connect, Limits, Output, capture_name};
 use crate::capture::Capture;
+use crate::commands::apps;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
@@ -59,9 +60,7 @@ fn choose<'a>(apps: &'a [AppInfo], wanted: Option<&str>) -> Result<&'a AppInfo, 
     let candidates: Vec<_> = apps.iter().filter(fits).collect();
     match (candidates.as_slice(), wanted) {
         ([only], _) => Ok(only),
-        ([], None) => Err(Failure::unreachable(
-            "no application is connected; start one with `gapii-ctl run --idle -- CMD`",
-        )),
+        ([], None) => Err(Failure::unreachable(apps::NO_APP)),
         ([], Some(wanted)) => Err(Failure::unreachable(format!(
             "no application {wanted} is connected; `gapii-ctl apps` lists those that are"
         ))),

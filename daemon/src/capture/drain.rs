@@ -335,7 +335,9 @@ impl Drain {
         let Self { merger, lanes, takers, members, handle, .. } = self;
         merger.merge(|run| {
             let at = run.ring.0 as usize;
+            let mut calls = 0;
             for index in 0..takers.len() {
+                let before = takers[index].seen_calls();
                 if let Err(refusal) = takers[index].take(lanes, &run, now_ns) {
                     let whom = &members[lanes[at].member].process;
                     refuse(
@@ -346,7 +348,10 @@ impl Drain {
                         takers,
                     );
                 }
+                // The same records for each, of which one that is still to begin looks at none.
+                calls = calls.max(takers[index].seen_calls() - before);
             }
+            members[lanes[at].member].process.count_calls(calls);
             lanes[at].given += run.records;
             lanes[at].taken_index = run.end_index;
             settle(lanes, at, takers);

@@ -58,6 +58,8 @@ pub struct Taker {
     /// Who wants all that was published by now to be out, and how many rounds that takes yet.
     flushes: Vec<(u32, Sender<()>)>,
     unslotted_calls: u64,
+    /// Commands that are missing in its stream.
+    missed_calls: u64,
     /// Bytes that came through rings.
     ring_bytes: u64,
     reported_ns: u64,
@@ -94,6 +96,7 @@ impl Taker {
             blocks_under_way: 0,
             flushes: Vec::new(),
             unslotted_calls: 0,
+            missed_calls: 0,
             ring_bytes: 0,
             reported_ns: 0,
             is_finished: false,
@@ -102,6 +105,11 @@ impl Taker {
 
     pub fn id(&self) -> u64 {
         self.capture.plan.id
+    }
+
+    /// Commands that it was given, those that its stream has not included.
+    pub fn seen_calls(&self) -> u64 {
+        self.assembler.calls() + self.missed_calls
     }
 
     /// Takes all of a process that joins the drain for it.

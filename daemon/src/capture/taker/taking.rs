@@ -185,6 +185,7 @@ impl Taker {
     fn count_missing(&mut self, at: usize, cause: u32, (bytes, stamp): (&[u8], u64), now_ns: u64) {
         let Some(Some(share)) = self.shares.get_mut(at) else { return };
         let found = stretch(bytes);
+        self.missed_calls += found.calls;
         let begun = GapEntry { cause, first_stamp: stamp, start_ns: now_ns, ..GapEntry::default() };
         let missed = share.missed.get_or_insert(begun);
         missed.records += found.records;

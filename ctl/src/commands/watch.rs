@@ -1,0 +1,253 @@
+//! `watch`: what the connected programs do, again and again.
+//!
+//! A table in one place on a terminal; else a line for each program, or a line of JSON for all.
+
+use std::fmt::Write as _;
+use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use gapii_protocol::control::{AppCounts, AppInfo, Event, Request};
+use indicatif::{DecimalBytes, HumanCount};
+use rustix::event::{PollFd, PollFlags};
+use serde::Serialize;
+
+use crate::args::{Connect, Json};
+use crate::commands::apps;
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::rates::Rates;
+use crate::screen::Screen;
+use crate::signals::Signals;
+use crate::table;
+use crate::text;
+use crate::wait;
+
+/// Time from one refresh to the next, in seconds.
+const INTERVALS: RangeInclusive<f64> = 0.1..=86_400.0;
+
+#[derive(Args, Debug)]
+pub struct Watch {
+    /// Seconds from one refresh to the next
+    #[arg(long, value_name = "S", default_value = "1", value_parser = interval)]
+    interval: Duration,
+
+    /// End after N refreshes [default: at Ctrl-C]
+    #[arg(long, value_name = "N")]
+    count: Option<NonZeroU64>,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+/// A line of `--json`.
+#[derive(Serialize)]
+struct Refresh<'a> {
+    apps: &'a [Rates],
+}
+
+pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
+    let signals = Signals::block()
+        .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
+    let mut connection = Connection::open(connect)?;
+    let mut screen = if args.json.json { None } else { Screen::on_terminal() };
+    let mut before = Vec::new();
+    let mut next = Instant::now();
+    for refresh in 1.. {
+        let apps = ask(&mut connection)?;
+        let rates = Rates::between(&before, &apps);
+        match &mut screen {
+            Some(screen) => screen.show(&rows(&rates))?,
+            None if args.json.json => print_json_line(&Refresh { apps: &rates })?,
+            None => text::print(|out| write!(out, "{}", lines(&rates)))?,
+        }
+        if args.count.is_some_and(|count| refresh >= count.get()) {
+            break;
+        }
+        before = apps;
+        // What an answer took longer is not caught up on.
+        next = (next + args.interval).max(Instant::now());
+        let mut watched = [PollFd::new(&signals, PollFlags::IN)];
+        let is_asked_to_end = wait::until_ready(&mut watched, Some(next))
+            .map_err(|error| Failure::unreachable(format!("can't wait: {error}")))?;
+        if is_asked_to_end {
+            break;
+        }
+    }
+    Ok(0)
+}
+
+fn ask(connection: &mut Connection) -> Result<Vec<AppInfo>, Failure> {
+    match connection.ask(&Request::Apps)? {
+        Event::Apps(apps) => Ok(apps),
+        other => Err(connection.out_of_turn(&other)),
+    }
+}
+
+fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
+    text::print(|out| {
+        serde_json::to_writer(&mut *out, value)?;
+        writeln!(out)
+    })
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is expected".to_owned())?;
+    match INTERVALS.contains(&seconds) {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => {
+            Err(format!("between two refreshes lie {} to {} s", INTERVALS.start(), INTERVALS.end()))
+        }
+    }
+}
+
+/// The programs as a table.
+fn rows(rates: &[Rates]) -> String {
+    if rates.is_empty() {
+        return format!("{}\n", apps::NO_APP);
+    }
+    let head =
+        ["PID", "NAME", "APIS", "MODE", "FRAMES/S", "COMMANDS/S", "RINGS/S", "WAITS", "LOST"];
+    let rows = rates.iter().map(|rates| {
+        [
+            rates.pid.to_string(),
+            rates.name.escape_debug().to_string(),
+            rates.apis.join(","),
+            rates.mode.clone(),
+            format!("{:.1}", rates.frames_per_s),
+            rates.calls_per_s.map_or_else(unknown, |calls| HumanCount(calls as u64).to_string()),
+            rates
+                .ring_bytes_per_s
+                .map_or_else(unknown, |bytes| DecimalBytes(bytes as u64).to_string()),
+            rates.since.as_ref().map_or_else(unknown, waits),
+            rates.total.map_or_else(unknown, |total| HumanCount(total.lost_calls).to_string()),
+        ]
+    });
+    table::aligned(std::iter::once(head.map(str::to_owned)).chain(rows))
+}
+
+/// The programs, a line each.
+fn lines(rates: &[Rates]) -> String {
+    if rates.is_empty() {
+        return format!("{}\n", apps::NO_APP);
+    }
+    let mut text = String::new();
+    for rates in rates {
+        let Rates { pid, mode, frames_per_s, .. } = rates;
+        let (name, apis) = (rates.name.escape_debug(), rates.apis.join(","));
+        // Writing to a string can't fail.
+        let _ = write!(text, "{pid} {name} {apis} {mode}: {frames_per_s:.1} frames/s");
+        if let (Some(calls), Some(bytes), Some(since), Some(total)) =
+            (rates.calls_per_s, rates.ring_bytes_per_s, &rates.since, &rates.total)
+        {
+            let _ = write!(
+                text,
+                ", {} commands/s, {}/s into rings, waits {}, lost {}",
+                HumanCount(calls as u64),
+                DecimalBytes(bytes as u64),
+                waits(since),
+                HumanCount(total.lost_calls)
+            );
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// How often threads waited, and for how long.
+fn waits(since: &AppCounts) -> String {
+    match since.waits {
+        0 => "0".to_owned(),
+        waits => format!("{} ({:.1?})", HumanCount(waits), Duration::from_nanos(since.wait_ns)),
+    }
+}
+
+fn unknown() -> String {
+    "-".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gears() -> Rates {
+        let counts = AppCounts {
+            calls: 6000,
+            ring_bytes: 3_000_000,
+            waits: 2,
+            wait_ns: 1_500_000,
+            lost_calls: 7,
+            lost_bytes: 700,
+        };
+        let app = AppInfo {
+            pid: 41,
+            name: "gears\u{1b}[2J".into(),
+            apis: vec!["egl".into(), "gles".into()],
+            frames: 120,
+            mode: "capturing".into(),
+            connected_ns: 2_000_000_000,
+            counts: Some(counts),
+            ..AppInfo::default()
+        };
+        Rates::between(&[], &[app]).remove(0)
+    }
+
+    #[test]
+    fn table_and_lines_say_what_each_program_does() {
+        let table = rows(&[gears()]);
+        let row = table.lines().nth(1).unwrap();
+        let cells: Vec<_> =
+            row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        let expected = [
+            "41",
+            "gears\\u{1b}[2J",
+            "egl,gles",
+            "capturing",
+            "60.0",
+            "3,000",
+            "1.50 MB",
+            "2 (1.5ms)",
+            "7",
+        ];
+        assert_eq!(cells, expected);
+        assert_eq!(
+            lines(&[gears()]),
+            "41 gears\\u{1b}[2J egl,gles capturing: 60.0 frames/s, 3,000 commands/s, 1.50 MB/s into \
+             rings, waits 2 (1.5ms), lost 7\n"
+        );
+    }
+
+    #[test]
+    fn what_an_older_daemon_does_not_count_is_left_open() {
+        let older = Rates {
+            calls_per_s: None,
+            ring_bytes_per_s: None,
+            since: None,
+            total: None,
+            ..gears()
+        };
+        assert!(
+            rows(std::slice::from_ref(&older))
+                .ends_with("60.0      -           -        -      -\n")
+        );
+        assert!(lines(&[older]).ends_with("capturing: 60.0 frames/s\n"));
+    }
+
+    #[test]
+    fn nobody_to_watch_is_said_in_one_line() {
+        for text in [rows(&[]), lines(&[])] {
+            assert!(text.starts_with("no application is connected") && text.lines().count() == 1);
+        }
+    }
+
+    #[test]
+    fn interval_is_a_time_to_wait() {
+        let check = |text: &str, expected| assert_eq!(interval(text).ok(), expected, "{text}");
+        check("1", Some(Duration::from_secs(1)));
+        check("0.25", Some(Duration::from_millis(250)));
+        for text in ["0", "0.05", "-1", "nan", "inf", "1e30", "soon", ""] {
+            check(text, None);
+        }
+    }
+}
