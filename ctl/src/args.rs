@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use gapii_protocol::control::{self, KeepRequest, StartRequest, StopRequest, Target};
+use gapii_protocol::filter;
 use gapii_remote::VIA_VARIABLE;
 
 use crate::via::Via;
@@ -107,6 +108,48 @@ pub struct Limits {
     /// Measure how long the driver takes for each command; each then costs the program more
     #[arg(long)]
     pub timing: bool,
+
+    #[command(flatten)]
+    pub filter: Filter,
+}
+
+/// What of the program's commands is recorded.
+#[derive(Args, Clone, Debug)]
+pub struct Filter {
+    /// Record only what this thread calls, by its id or its name, with * and ? in it; may be repeated
+    ///
+    /// As for --api and --function: commands are left out that fit none of the words of an option. Swaps are
+    /// recorded always, and so is what describes a program that was running. Such a trace is not for `replay`.
+    #[arg(long = "thread", value_name = "TID|NAME")]
+    pub threads: Vec<String>,
+
+    /// Record only commands of this API
+    #[arg(long = "api", value_name = "API", value_enum)]
+    pub apis: Vec<Api>,
+
+    /// Record only this function, by its name, with * and ? in it; may be repeated
+    #[arg(long = "function", value_name = "NAME|GLOB")]
+    pub functions: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Api {
+    Egl,
+    Gles,
+}
+
+impl Filter {
+    fn request(&self) -> filter::Filter {
+        let api = |api: &Api| match api {
+            Api::Egl => "egl".to_owned(),
+            Api::Gles => "gles".to_owned(),
+        };
+        filter::Filter {
+            threads: self.threads.clone(),
+            apis: self.apis.iter().map(api).collect(),
+            functions: self.functions.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -144,6 +187,7 @@ impl Limits {
                 IfSlow::Wait => control::IfSlow::Wait,
                 IfSlow::Drop => control::IfSlow::Drop,
             },
+            filter: self.filter.request(),
             ..StartRequest::default()
         }
     }
@@ -157,7 +201,8 @@ pub struct Keep {
     /// Also after the program has ended, or was killed. Once it has ended they are saved by itself into the
     /// file of -o; with a daemon of this run's own, since nobody could ask it later, without -o too.
     #[arg(long, value_name = "N", value_parser = whole_frames,
-          conflicts_with_all = ["frames", "skip_frames", "seconds", "bytes"])]
+          conflicts_with_all = ["frames", "skip_frames", "seconds", "bytes", "threads", "apis",
+                                "functions"])]
     pub keep_frames: Option<NonZeroU64>,
 
     /// Keep no more than so many bytes of each process, compressed, with K, M or G

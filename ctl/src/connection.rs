@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gapii_protocol::control::{
-    self, ClientHello, ControlError, Event, FrameBuffer, KEEPING_VERSION, LINK_VERSION, Request,
-    SHARING_VERSION, SaveRequest, ServerHello, StartRequest, code,
+    self, ClientHello, ControlError, Event, FILTER_VERSION, FrameBuffer, KEEPING_VERSION,
+    LINK_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello, StartRequest, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -94,6 +94,9 @@ impl Connection {
         request: StartRequest,
         output: BorrowedFd<'_>,
     ) -> Result<control::Started, Failure> {
+        if !request.filter.is_empty() {
+            self.must_know(FILTER_VERSION, "--thread, --api and --function")?;
+        }
         let frame = self.frame(&Request::Start(request))?;
         let sent = self.send_with(&frame, output).map_err(|error| self.broken(&error))?;
         self.stream.write_all(&frame[sent..]).map_err(|error| self.broken(&error))?;
@@ -143,6 +146,17 @@ impl Connection {
             _ => Err(Failure::unreachable(format!(
                 "the daemon at {} is older and knows no names, pauses and limits of bytes; end it, and start \
                  the gapiid of this version",
+                self.path.display()
+            ))),
+        }
+    }
+
+    /// Refuses a daemon that would pass over what it does not know.
+    fn must_know(&self, version: u16, what: &str) -> Result<(), Failure> {
+        match self.server.version >= version {
+            true => Ok(()),
+            false => Err(Failure::unreachable(format!(
+                "the daemon at {} is older and knows no {what}; end it, and start the gapiid of this version",
                 self.path.display()
             ))),
         }

@@ -11,7 +11,7 @@ use gapii_replay::{Events, FrameEnd, Options, ReplayError, Report, SystemLoader,
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
 use crate::signals::{self, Signals};
-use crate::trace_file::{Reader, unreadable};
+use crate::trace_file::{self, Reader, unreadable};
 
 /// Whether somebody has asked for the end.
 #[derive(Clone)]
@@ -39,6 +39,7 @@ pub fn play(
     options: Options,
     stop: Stop,
 ) -> Result<Report, Failure> {
+    trace_file::judge_filter(path, reader, "can't be played")?;
     let loader = SystemLoader::open().map_err(|error| Failure::unreachable(error.to_string()))?;
     let commands = reader.footer().map_or(0, |footer| footer.totals.calls);
     let mut watch = Watch { progress: ReadingProgress::start(commands), stop };

@@ -37,6 +37,18 @@ pub fn open(path: &Path) -> Result<Reader, Failure> {
     Ok(reader)
 }
 
+/// That the trace has all that the program did; a sentence that begins with `cannot` where it has not.
+pub fn judge_filter(path: &Path, reader: &Reader, cannot: &str) -> Result<(), Failure> {
+    let filter = &reader.header().filter;
+    match filter.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::no(format!(
+            "{} {cannot}: it was recorded with a filter, and has only {filter}",
+            path.display()
+        ))),
+    }
+}
+
 /// That the trace has one of these frames, and this command, before it is played up to there.
 pub fn judge_wish(
     path: &Path,

@@ -8,8 +8,9 @@ use std::io::Read;
 
 use gapii_protocol::atom::gap_cause;
 use gapii_protocol::control::{
-    Event, ExitedRequest, Overflow, Request, StartRequest, StopRequest, Target, code,
+    Event, ExitedRequest, KeepRequest, Overflow, Request, StartRequest, StopRequest, Target, code,
 };
+use gapii_protocol::filter::Filter;
 use gapii_protocol::trace::Footer;
 use gapii_protocol::trace::meta::EndReason;
 use rustix::process::Signal;
@@ -57,6 +58,39 @@ fn attached_capture_ends_with_its_frames() {
     assert_eq!(frames.len(), 33);
     assert_eq!((frames[10], frames[11], frames[32]), (0, 1, 2));
     app.obey(&["idle"]);
+}
+
+#[test]
+fn filtered_capture_accounts_for_what_it_leaves_out() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    let functions = vec!["gl*Clear*".to_owned()];
+    let filter = Filter { functions, ..Filter::default() };
+    let request = StartRequest { filter: filter.clone(), ..capture_of(Target::Only) };
+    client.start(request.clone(), &file);
+    app.obey(&["wait", "thread", "frames 3 10"]);
+    stop(&mut client);
+    app.obey(&["idle", "end 2"]);
+    let summary = client.ended().summary;
+    assert_eq!((summary.reason.as_str(), summary.frames, summary.calls), ("stop", 3, 3));
+    let reader = sound(&file);
+    assert_eq!(reader.header().filter, filter);
+    let footer = reader.footer().unwrap();
+    assert_eq!(footer.options.filter, filter);
+    let [thread] = &footer.threads[..] else { panic!("{:?}", footer.threads) };
+    assert_eq!((thread.emitted, thread.lost, thread.left_out), (3 + 3 * 2, 0, 30));
+
+    let wrong = Filter { functions: vec!["glclear".to_owned()], ..Filter::default() };
+    for (request, word) in [
+        (StartRequest { filter: wrong, ..request.clone() }, "glclear"),
+        (StartRequest { keep: Some(KeepRequest::default()), ..request }, "kept"),
+    ] {
+        let Event::Error(error) = client.try_start(request, &file) else { panic!("it started") };
+        assert_eq!(error.code, code::BAD_REQUEST);
+        assert!(error.message.contains(word), "{error}");
+    }
 }
 
 #[test]

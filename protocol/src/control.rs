@@ -16,17 +16,20 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use crate::app::common_version;
+use crate::filter::Filter;
 
 /// Oldest version of this protocol that this build speaks.
 pub const CTL_VERSION_MIN: u16 = 1;
 /// Newest version of this protocol that this build speaks.
-pub const CTL_VERSION_MAX: u16 = 4;
+pub const CTL_VERSION_MAX: u16 = 5;
 /// Version from which on a daemon keeps and saves.
 pub const KEEPING_VERSION: u16 = 2;
 /// Version from which on a daemon takes links.
 pub const LINK_VERSION: u16 = 3;
 /// Version from which on captures share a program, and have names, pauses and limits of bytes.
 pub const SHARING_VERSION: u16 = 4;
+/// Version from which on captures have filters.
+pub const FILTER_VERSION: u16 = 5;
 /// Longest name of a capture, in bytes.
 pub const NAME_LEN_MAX: usize = 64;
 /// Longest message, in bytes, without its length word.
@@ -262,6 +265,8 @@ pub struct StartRequest {
     pub bytes: Option<u64>,
     /// What happens where the output does not take what the programs produce.
     pub if_slow: IfSlow,
+    /// What of the programs' commands is recorded.
+    pub filter: Filter,
     /// The command line that led to the capture; for the trace's header.
     pub command: Vec<String>,
 }
@@ -282,6 +287,7 @@ impl Default for StartRequest {
             name: None,
             bytes: None,
             if_slow: IfSlow::Spill,
+            filter: Filter::default(),
             command: Vec::new(),
         }
     }

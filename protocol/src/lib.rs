@@ -12,6 +12,8 @@ pub mod control;
 #[cfg(feature = "tools")]
 pub mod desc;
 #[cfg(feature = "tools")]
+pub mod filter;
+#[cfg(feature = "tools")]
 pub mod generated;
 #[cfg(feature = "tools")]
 pub mod status;

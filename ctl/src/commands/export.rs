@@ -48,6 +48,7 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
     let process = process(args, &info.processes)?;
     if args.format == Format::Apitrace {
         finished_file::check(&args.output, "a .trace")?;
+        trace_file::judge_filter(path, &reader, "is nothing to be played from a .trace")?;
     }
     let file = FinishedFile::create(&args.output)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);

@@ -76,6 +76,9 @@ fn describe(info: &TraceInfo) -> String {
         ),
         format!("written by {}, format {}", info.writer, info.format_version),
     ];
+    if !info.filter.is_empty() {
+        lines.push(format!("filtered   only {}, and swaps", info.filter));
+    }
     lines.extend(info.missing.iter().map(|sentence| format!("missing    {sentence}")));
     lines.extend(info.processes.iter().map(process_line));
     lines.extend(

@@ -39,6 +39,7 @@ pub struct State {
 pub fn run(args: &State) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
+    trace_file::judge_filter(path, &reader, "does not tell what the program had set up")?;
     let count = match args.at {
         Some(at) => at.saturating_add(1),
         None => Info::of(&mut reader).map_err(|error| unreadable(path, &error))?.calls,

@@ -42,6 +42,7 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
+    let filter = reader.header().filter.clone();
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
     let mut progress = ReadingProgress::start(info.calls);
     let mut counter = Counter::default();
@@ -60,6 +61,12 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     match args.json.json {
         true => text::print_json(&stats)?,
         false => text::print(|out| write!(out, "{}", describe(&stats, args.sort)))?,
+    }
+    if !filter.is_empty() {
+        text::say(&format!(
+            "it was recorded with a filter, and has only {filter}: whether a change was needless is told \
+             from these alone"
+        ));
     }
     trace_file::judge_tail(path, commands.tail())?;
     Ok(0)

@@ -8,13 +8,15 @@
 use std::sync::Arc;
 
 use gapii_protocol::atom::{
-    self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, SETUP, STORED, STORED_PIECE_MAX,
+    self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, RECORD_LEN_MAX, SETUP, STORED,
+    STORED_PIECE_MAX,
 };
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::{self, CaptureEnd, Meta, MetaError};
 use gapii_protocol::trace::story::Begin;
 
+use crate::capture::filtering::Filtering;
 use crate::capture::plain::PlainPayloads;
 use crate::capture::selection::{Owner, Selection, is_landmark};
 use crate::store::Store;
@@ -182,9 +184,13 @@ struct Ring {
     owner: Owner,
     /// Records of it that do not belong to the stream.
     left_out: u64,
+    /// Stamp of such a record, which the next command continues without saying so.
+    owed_stamp: Option<u64>,
     /// Ring index behind the last record that came into the stream.
     index: u64,
     released_in: u64,
+    /// Ring index behind its first records in that block.
+    first_index: u64,
 }
 
 /// The stream so far. Blocks are numbered from 1 inside, so that 0 is no block.
@@ -197,6 +203,7 @@ pub struct Assembler {
     plain: PlainPayloads,
     /// Leave records may say how long the driver took.
     is_timed: bool,
+    filter: Option<Arc<Filtering>>,
     rings: Vec<Ring>,
     members: Vec<Member>,
     threads: Vec<Thread>,
@@ -209,6 +216,7 @@ pub struct Assembler {
     opened_ns: u64,
     current_thread: Option<u32>,
     calls: u64,
+    left_out_calls: u64,
     records: u64,
     raw_bytes: u64,
     blob_bytes: u64,
@@ -227,6 +235,7 @@ impl Assembler {
             blobs_in_block: 0,
             plain: PlainPayloads::of(Description::built_in()),
             is_timed,
+            filter: None,
             rings: Vec::new(),
             members: Vec::new(),
             threads: Vec::new(),
@@ -238,6 +247,7 @@ impl Assembler {
             opened_ns: 0,
             current_thread: None,
             calls: 0,
+            left_out_calls: 0,
             records: 0,
             raw_bytes: 0,
             blob_bytes: 0,
@@ -259,17 +269,24 @@ impl Assembler {
         self.members[member.0 as usize].store = Some(store);
     }
 
+    /// Of processes that are selected from here on only that belongs to the stream which the filter wants.
+    pub fn set_filter(&mut self, filter: Filtering) {
+        self.filter = Some(Arc::new(filter));
+    }
+
     /// From here on of a process only that belongs to the stream which is new to one that has begun so.
     /// To be said before its rings are.
     pub fn select(&mut self, member: MemberKey, begin: Begin) {
-        self.members[member.0 as usize].selection = Some(Selection::new(begin));
+        let selection = Selection::new(begin, self.filter.clone());
+        self.members[member.0 as usize].selection = Some(selection);
     }
 
     /// Behind a gap: a process' part goes on at the keyframe that is appended next, as if it began there.
     pub fn resume(&mut self, member: MemberKey) {
-        let mut selection = Selection::resuming();
+        let mut selection = Selection::resuming(self.filter.clone());
         for ring in self.rings.iter_mut().filter(|ring| ring.member == member) {
             ring.owner = selection.owner();
+            ring.owed_stamp = None;
         }
         self.members[member.0 as usize].selection = Some(selection);
     }
@@ -290,7 +307,16 @@ impl Assembler {
     pub fn set_ring(&mut self, ring: RingKey, member: MemberKey, index: u64) {
         let at = ring.0 as usize;
         let owner = self.members[member.0 as usize].owner();
-        let ring = Ring { member, thread: None, owner, left_out: 0, index, released_in: 0 };
+        let ring = Ring {
+            member,
+            thread: None,
+            owner,
+            left_out: 0,
+            owed_stamp: None,
+            index,
+            released_in: 0,
+            first_index: index,
+        };
         if self.rings.len() <= at {
             // Keys between are of rings of which this stream has nothing.
             self.rings.resize(at + 1, ring);
@@ -302,7 +328,7 @@ impl Assembler {
     /// belong to the stream.
     pub fn end_thread(&mut self, ring: RingKey) -> u64 {
         let ring = &mut self.rings[ring.0 as usize];
-        ring.thread = None;
+        (ring.thread, ring.owed_stamp) = (None, None);
         ring.owner = self.members[ring.member.0 as usize].owner();
         std::mem::take(&mut ring.left_out)
     }
@@ -386,6 +412,11 @@ impl Assembler {
         self.calls
     }
 
+    /// The same of the program's own that do not belong to the stream.
+    pub fn left_out_calls(&self) -> u64 {
+        self.left_out_calls
+    }
+
     /// Frames that ended, over all processes.
     pub fn frames(&self) -> u64 {
         self.members.iter().map(|member| member.frames).sum()
@@ -426,11 +457,24 @@ impl Assembler {
         now_ns: u64,
         full: &mut impl FnMut(Block),
     ) -> Result<(), Refusal> {
+        let appended = self.append_run(&run, now_ns, full);
+        if self.holds_up(run.ring) {
+            self.seal(full);
+        }
+        appended
+    }
+
+    fn append_run(
+        &mut self,
+        run: &Run<'_>,
+        now_ns: u64,
+        full: &mut impl FnMut(Block),
+    ) -> Result<(), Refusal> {
         let start_index = self.rings[run.ring.0 as usize].index;
         self.rings[run.ring.0 as usize].index = run.end_index;
         let mut at = 0;
         loop {
-            at = self.pass_over(&run, at);
+            at = self.pass_over(run, at);
             if at >= run.records.len() {
                 return Ok(());
             }
@@ -443,8 +487,15 @@ impl Assembler {
             self.block.is_keyframe |= is_keyframe;
             let thread = self.enter_thread(run.ring, &run.records[at..])?;
             let first_memory = self.block.memory.len();
-            let walk = self.walk(thread, &run, at);
-            self.block.raw.extend_from_slice(&run.records[at..walk.end]);
+            let stamp = self.owed_stamp(run.ring, header_at(run.records, at));
+            if let Some(stamp) = stamp {
+                self.threads[thread as usize].stamp = stamp;
+            }
+            let walk = self.walk(thread, run, at);
+            self.copy(&run.records[at..walk.end], stamp);
+            if stamp.is_some() || header_at(run.records, at).is_stamped() {
+                self.rings[run.ring.0 as usize].owed_stamp = None;
+            }
             self.block.strip_stores(first_memory);
             at = walk.end;
             // Padding inside the run is not counted, so that a part is never released too early.
@@ -477,9 +528,45 @@ impl Assembler {
                 break;
             }
             ring.left_out += 1;
+            if header.is_stamped() {
+                ring.owed_stamp = Some(word_at(run.records, at + 8));
+            }
+            if header.id() < atom::META_FIRST && header.flags() & (EFFECT | SETUP) == EFFECT {
+                self.left_out_calls += 1;
+            }
             at = end;
         }
         at
+    }
+
+    /// The stamp that a record must say in the stream, and does not in the ring.
+    fn owed_stamp(&self, ring: RingKey, header: Header) -> Option<u64> {
+        let owed = self.rings[ring.0 as usize].owed_stamp?;
+        // One that is as long as any may be has to do without.
+        let has_room = header.len_untrusted() <= RECORD_LEN_MAX - 8;
+        let says_none = header.id() < atom::META_FIRST && !header.is_stamped();
+        (has_room && says_none).then_some(owed)
+    }
+
+    /// Appends records to the block; one that is to say a stamp comes alone.
+    fn copy(&mut self, records: &[u8], stamp: Option<u64>) {
+        let raw = &mut self.block.raw;
+        match (stamp, records.split_at_checked(8)) {
+            (Some(stamp), Some((_, rest))) => {
+                raw.extend_from_slice(&header_at(records, 0).with_stamp().0.to_le_bytes());
+                raw.extend_from_slice(&stamp.to_le_bytes());
+                raw.extend_from_slice(rest);
+            }
+            _ => raw.extend_from_slice(records),
+        }
+    }
+
+    /// Whether the open block keeps ring space from being reused that came to nothing in it.
+    fn holds_up(&self, ring: RingKey) -> bool {
+        let Ring { index, first_index, .. } = self.rings[ring.0 as usize];
+        self.filter.is_some()
+            && self.has_open(ring)
+            && index.saturating_sub(first_index) >= self.block_bytes as u64
     }
 
     /// Gives `full` the open block, if there is one.
@@ -646,7 +733,8 @@ impl Assembler {
 
     fn is_plain(&self, ring: RingKey) -> bool {
         let ring = &self.rings[ring.0 as usize];
-        ring.owner.is_plain() || self.members[ring.member.0 as usize].selection.is_none()
+        ring.owed_stamp.is_none() && ring.owner.is_plain()
+            || self.members[ring.member.0 as usize].selection.is_none()
     }
 
     /// True if the process' part has come to its end.
@@ -748,7 +836,7 @@ impl Assembler {
     fn release(&mut self, ring: RingKey, index: u64) {
         let state = &mut self.rings[ring.0 as usize];
         if state.released_in != self.block_number {
-            state.released_in = self.block_number;
+            (state.released_in, state.first_index) = (self.block_number, index);
             self.block.releases.push((ring, index));
         } else if let Some(entry) = self.block.releases.iter_mut().find(|(key, _)| *key == ring) {
             entry.1 = index;
@@ -848,6 +936,8 @@ fn word_at(records: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
     use gapii_protocol::atom::{LEAVES, gap_cause};
+    use gapii_protocol::filter::Filter;
+    use gapii_protocol::trace::record::Records;
 
     const DRAW: u16 = 7;
 
@@ -937,6 +1027,55 @@ mod tests {
             bench.flush();
             assert_eq!(bench.blocks[0].records, [(0, if is_taken { 3 } else { 2 })]);
         }
+    }
+
+    /// A stream that wants swaps alone.
+    fn filtered(block_bytes: usize) -> Bench {
+        let mut assembler = Assembler::new(block_bytes, false);
+        let functions = vec!["eglSwapBuffers".to_owned()];
+        let filter = Filter { functions, ..Filter::default() };
+        assembler.set_filter(Filtering::of(&filter, Description::built_in()).unwrap());
+        let member = assembler.add_member(100, 5, b"prog");
+        assembler.select(member, Begin::Capture);
+        assembler.set_ring(RingKey(0), member, 0);
+        Bench { assembler, blocks: Vec::new(), indices: vec![0] }
+    }
+
+    fn swap(flags: u16, stamp: Option<u64>) -> Vec<u8> {
+        let functions = Description::built_in().functions();
+        let swap = functions.iter().find(|function| function.name == "eglSwapBuffers").unwrap();
+        record(swap.id, flags, stamp, &[1; 16])
+    }
+
+    #[test]
+    fn command_says_the_stamp_that_what_was_left_out_before_it_said() {
+        let mut bench = filtered(1 << 20);
+        let stamped_draw = record(DRAW, EFFECT, Some(5), &[1; 16]);
+        let records =
+            [thread(1, 1), stamped_draw, draw(), swap(EFFECT | LEAVES, None), swap(LEAVE, None)];
+        bench.append(0, &records).unwrap();
+        bench.append(0, &[draw(), swap(EFFECT, Some(9)), swap(EFFECT, None)]).unwrap();
+        bench.flush();
+        let [block] = &bench.blocks[..] else { panic!() };
+        let found = Records::new(&block.raw).map(Result::unwrap);
+        let swaps = found.filter(|record| record.header.id() < atom::META_FIRST);
+        let stamps: Vec<_> = swaps.map(|record| (record.stamp, record.payload.len())).collect();
+        assert_eq!(stamps, [(Some(5), 16), (None, 16), (Some(9), 16), (None, 16)]);
+        assert_eq!(bench.assembler.left_out(RingKey(0)), 3);
+        assert_eq!((bench.assembler.calls(), bench.assembler.left_out_calls()), (3, 3));
+        assert_eq!(block.releases, [(RingKey(0), bench.indices[0])]);
+    }
+
+    #[test]
+    fn what_is_left_out_does_not_keep_ring_space_for_long() {
+        let mut bench = filtered(1024);
+        bench.append(0, &[thread(1, 1), swap(EFFECT, None)]).unwrap();
+        for _ in 0..100 {
+            bench.append(0, &[draw()]).unwrap();
+        }
+        assert_eq!(bench.blocks.len(), 1);
+        bench.flush();
+        assert_eq!(bench.blocks.len(), 1);
     }
 
     #[test]

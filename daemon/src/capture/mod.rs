@@ -10,6 +10,7 @@ pub mod drain;
 pub mod end;
 pub mod facts;
 pub mod fill;
+pub mod filtering;
 pub mod keeper;
 pub mod kept;
 pub mod lane;
@@ -159,7 +160,7 @@ impl Capture {
         let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
         let version = if plan.timing { TIMED_VERSION } else { UNTIMED_VERSION };
         let untimed = TraceHeader::new(program, plan.session, unix_ns, started_ns);
-        let header = TraceHeader { version, ..untimed };
+        let header = TraceHeader { version, filter: plan.filter.clone(), ..untimed };
 
         let id = plan.id;
         let writing = thread::Builder::new().name(format!("write-{id}"));

@@ -2,6 +2,7 @@
 
 use gapii_protocol::app::Launch;
 use gapii_protocol::control;
+use gapii_protocol::filter::Filter;
 use gapii_protocol::trace::footer::CaptureOptions;
 use gapii_ringbuf::{Mode, ModeSettings, Overflow};
 
@@ -30,6 +31,8 @@ pub struct Plan {
     /// Bytes of output after which it ends.
     pub bytes: Option<u64>,
     pub if_slow: control::IfSlow,
+    /// What of its processes' commands it has.
+    pub filter: Filter,
     pub command: Vec<String>,
     pub level: i32,
     pub ring_bytes: u64,
@@ -110,6 +113,7 @@ impl Plan {
             timing: self.timing,
             keep_frames: self.keep.map(|keep| keep.frames),
             keyframe_every: self.keep.map(|keep| keep.keyframe_every),
+            filter: self.filter.clone(),
             command: self.command.clone(),
         }
     }
@@ -137,6 +141,7 @@ mod tests {
             name: None,
             bytes: None,
             if_slow: control::IfSlow::Spill,
+            filter: Filter::default(),
             command: Vec::new(),
             level: 1,
             ring_bytes: 4 << 20,

@@ -6,9 +6,14 @@
 //! what a thread says before it introduces itself there, which is of what is described. What is left out is
 //! counted, and is not lost.
 //!
+//! A client may want less of a program. Then what it does not want is left out, command by command, but for
+//! what describes the program.
+//!
 //! Decides by the rules of [`Story`], as readers of traces that were kept do. Looks at records only where
 //! something of that is under way. Memory is never left out of a stream that has begun: the program takes
 //! it as sent.
+
+use std::sync::Arc;
 
 use gapii_protocol::atom::{
     CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
@@ -17,10 +22,13 @@ use gapii_protocol::trace::meta::Meta;
 use gapii_protocol::trace::record::{Record, Records};
 use gapii_protocol::trace::story::{Begin, Story};
 
+use crate::capture::filtering::Filtering;
+
 /// The stream's view of one process.
 pub struct Selection {
     story: Story,
     owners: u32,
+    filter: Option<Arc<Filtering>>,
     /// It goes on behind a gap, at a keyframe that is still to come, and that says so to readers.
     resumes: bool,
 }
@@ -35,6 +43,8 @@ pub struct Owner {
     /// What it has described since its last SNAPSHOT was new to the stream, and was known.
     tells: bool,
     repeats: bool,
+    /// The filter wants what it calls; not known before it has introduced itself.
+    is_wanted: Option<bool>,
 }
 
 /// Whether what belongs to the stream may change with such a record.
@@ -44,14 +54,15 @@ pub fn is_landmark(id: u16) -> bool {
 }
 
 impl Selection {
-    /// Of a stream that has all since the process' capture began, or since a keyframe.
-    pub fn new(begin: Begin) -> Self {
-        Self { story: Story::new(begin), owners: 0, resumes: false }
+    /// Of a stream that has all since the process' capture began, or since a keyframe, and of that what the
+    /// filter wants.
+    pub fn new(begin: Begin, filter: Option<Arc<Filtering>>) -> Self {
+        Self { story: Story::new(begin), owners: 0, filter, resumes: false }
     }
 
     /// Of a stream that goes on behind a gap: what it had before is not known any more.
-    pub fn resuming() -> Self {
-        Self { resumes: true, ..Self::new(Begin::Keyframe) }
+    pub fn resuming(filter: Option<Arc<Filtering>>) -> Self {
+        Self { resumes: true, ..Self::new(Begin::Keyframe, filter) }
     }
 
     /// Somebody who has a ring from now on.
@@ -66,7 +77,10 @@ impl Selection {
     /// whose owner is not plain; `record` is validated, and starts at its header.
     pub fn takes(&mut self, owner: &mut Owner, header: Header, record: &[u8]) -> bool {
         let takes = match header.id() {
-            id if id < META_FIRST => return !self.story.passes_over(owner.number, header.flags()),
+            id if id < META_FIRST => {
+                return !self.story.passes_over(owner.number, header.flags())
+                    && self.wants(*owner, header);
+            }
             KEYFRAME => return std::mem::take(&mut self.resumes),
             THREAD | GAP | SUBJECT | SNAPSHOT => self.landmark(owner, header, record),
             CAPTURE_END => return true,
@@ -80,6 +94,10 @@ impl Selection {
         let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
         // What can't be understood is refused where it is taken.
         let Ok(meta) = Meta::decode(header.id(), payload) else { return true };
+        if let (Meta::Thread(thread), Some(filter)) = (&meta, &self.filter) {
+            // It stays so: both records of a command are in the stream, or none.
+            owner.is_wanted.get_or_insert_with(|| filter.wants_thread(thread));
+        }
         let introduces = matches!(meta, Meta::Thread(_) | Meta::Gap(_));
         if !introduces && !self.is_introduced(owner.number) {
             return false;
@@ -101,8 +119,15 @@ impl Selection {
         }
     }
 
+    /// Whether the filter does; it leaves alone what describes the program.
+    fn wants(&self, owner: Owner, header: Header) -> bool {
+        let is_wanted =
+            |filter: &Arc<Filtering>| filter.wants(header.id(), owner.is_wanted.unwrap_or(false));
+        header.flags() & SETUP != 0 || self.filter.as_ref().is_none_or(is_wanted)
+    }
+
     fn is_plain(&self, owner: u32) -> bool {
-        !self.story.passes_over(owner, SETUP)
+        self.filter.is_none() && !self.story.passes_over(owner, SETUP)
     }
 
     fn is_introduced(&self, owner: u32) -> bool {
@@ -152,6 +177,8 @@ pub fn stretch(records: &[u8]) -> Stretch {
 #[cfg(test)]
 mod tests {
     use gapii_protocol::atom::{BLOB, subject_kind};
+    use gapii_protocol::filter::Filter;
+    use gapii_protocol::trace::Description;
 
     use super::*;
 
@@ -197,7 +224,7 @@ mod tests {
 
     /// Which of the records of one thread are taken, a character each.
     fn taken(begin: Begin, records: &[Vec<u8>]) -> String {
-        let mut selection = Selection::new(begin);
+        let mut selection = Selection::new(begin, None);
         let mut owner = selection.owner();
         let takes = |record: &Vec<u8>| {
             let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
@@ -250,7 +277,7 @@ mod tests {
 
     #[test]
     fn stream_that_goes_on_says_so_and_has_all_described() {
-        let mut selection = Selection::resuming();
+        let mut selection = Selection::resuming(None);
         let mut owner = selection.owner();
         let records = [keyframe(), draw(), thread(), subject(1, false), set_up(), keyframe()];
         let takes = records.map(|record| {
@@ -261,8 +288,32 @@ mod tests {
     }
 
     #[test]
+    fn filter_leaves_out_commands_of_threads_that_it_does_not_want_and_describes_all() {
+        let description = Description::built_in();
+        let swap = description.functions().iter().find(|it| it.name == "eglSwapBuffers").unwrap();
+        let wanted = |thread: &str, records: &[Vec<u8>]| {
+            let filter = Filter { threads: vec![thread.to_owned()], ..Filter::default() };
+            let filter = Filtering::of(&filter, description).map(Arc::new);
+            let mut selection = Selection::new(Begin::Capture, filter);
+            let mut owner = selection.owner();
+            let takes = |record: &Vec<u8>| {
+                assert!(!owner.is_plain());
+                let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
+                selection.takes(&mut owner, header, record)
+            };
+            records.iter().map(takes).map(|taken| if taken { '+' } else { '-' }).collect::<String>()
+        };
+        let swap = record(swap.id, EFFECT, &[]);
+        let records =
+            [draw(), thread(), subject(1, false), set_up(), snapshot(), draw(), blob(), swap];
+        // Whose it is, is not known before the thread has introduced itself.
+        assert_eq!(wanted(&0x0101_0101.to_string(), &records), "-+++++++");
+        assert_eq!(wanted("17", &records), "-++++-++");
+    }
+
+    #[test]
     fn next_owner_of_a_ring_is_another() {
-        let mut selection = Selection::new(Begin::Keyframe);
+        let mut selection = Selection::new(Begin::Keyframe, None);
         let mut first = selection.owner();
         let record = thread();
         let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));

@@ -16,6 +16,7 @@ use gapii_protocol::app::{self, AppHello};
 use gapii_protocol::control::{
     self, AppInfo, ControlError, StartRequest, StopRequest, Target, Totals, code,
 };
+use gapii_protocol::trace::Description;
 use gapii_ringbuf::{CounterMap, Mode, ModeSettings, SegmentLayout};
 use rustix::process::Pid;
 use tokio::sync::{Notify, mpsc};
@@ -243,6 +244,7 @@ impl Session {
             name: request.name.clone(),
             bytes: request.bytes,
             if_slow: request.if_slow,
+            filter: request.filter.clone(),
             command: request.command.clone(),
             level: self.level,
             ring_bytes: self.layout.ring_bytes(),
@@ -365,6 +367,9 @@ fn log_end(control::Ended { capture, summary }: &control::Ended) {
 /// Refuses numbers that mean nothing.
 fn check(request: &StartRequest) -> Result<(), ControlError> {
     let bad = |message: String| Err(ControlError::new(code::BAD_REQUEST, message));
+    if let Some(mistake) = request.filter.mistake(Description::built_in()) {
+        return bad(mistake);
+    }
     match (request.seconds, request.frames) {
         (Some(seconds), _) if !(seconds > 0.0 && seconds.is_finite()) => {
             bad(format!("a capture cannot last {seconds} seconds"))
@@ -377,6 +382,9 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
         )),
         _ if request.keep.is_some_and(|keep| keep.frames == 0 || keep.keyframe_every == 0) => {
             bad("0 frames are none to keep, and a keyframe every 0 frames is none".to_owned())
+        }
+        _ if request.keep.is_some() && !request.filter.is_empty() => {
+            bad("what is kept of a program is all of it; leave the filter out".to_owned())
         }
         _ if request.observe_frames == Some(0) => {
             bad("every 0th frame is none, leave it out to observe no frames".to_owned())

@@ -9,6 +9,7 @@ use super::blobs::MemoryTotals;
 use super::frame::{FrameKind, NO_INDEX, Trailer, encode_frame};
 use super::index::{TableError, decode_table};
 use super::meta::{EndReason, InFlight};
+use crate::filter::Filter;
 
 /// Longest footer frame a reader takes, in bytes.
 pub const FOOTER_FRAME_BYTES_MAX: usize = 64 << 20;
@@ -112,8 +113,8 @@ pub struct ThreadLedger {
     pub emitted: u64,
     /// Records that are not; the gaps of the thread say when and why.
     pub lost: u64,
-    /// Records that are not, because they do not belong to it: what describes again what it has, and what was
-    /// before it began.
+    /// Records that are not, because they do not belong to it: what describes again what it has, what was
+    /// before it began, and what its filter does not want.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
     /// How often, and for how many nanoseconds, the thread waited for room.
@@ -175,6 +176,9 @@ pub struct CaptureOptions {
     pub keep_frames: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keyframe_every: Option<u32>,
+    /// What of the programs' commands was to be recorded; left out where that was all.
+    #[serde(skip_serializing_if = "Filter::is_empty")]
+    pub filter: Filter,
     pub command: Vec<String>,
 }
 

@@ -11,6 +11,7 @@ use super::block::{BlockDecoder, DecodeError, EncodeError, encode_block};
 use super::description::Description;
 use super::frame::{FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, encode_frame};
 use super::story::Begin;
+use crate::filter::Filter;
 
 /// Longest header frame a reader takes, in bytes.
 pub const HEADER_FRAME_BYTES_MAX: usize = 16 << 20;
@@ -39,6 +40,9 @@ pub struct TraceHeader {
     /// Of a trace that was kept: where in its capture it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptFrom>,
+    /// What of the programs' commands is in the trace, where that is not all.
+    #[serde(default, skip_serializing_if = "Filter::is_empty")]
+    pub filter: Filter,
     pub description: Cow<'static, Description>,
 }
 
@@ -77,6 +81,7 @@ impl TraceHeader {
             started_unix_ns,
             started_ns,
             kept: None,
+            filter: Filter::default(),
             description: Cow::Borrowed(Description::built_in()),
         }
     }

@@ -11,6 +11,7 @@ use super::description::Description;
 use super::footer::{Footer, Lost, ProcessEntry, ThreadLedger};
 use super::meta::{End, EndReason, InFlight};
 use super::reader::{BlockError, Tail, TraceReader};
+use crate::filter::Filter;
 
 /// A summary of a trace. Its JSON shape gains fields and never loses them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -29,6 +30,9 @@ pub struct Info {
     pub held_us: u64,
     /// What that state leaves out, a sentence each.
     pub missing: Vec<String>,
+    /// What of the programs' commands is in the trace, where that is not all.
+    #[serde(skip_serializing_if = "Filter::is_empty")]
+    pub filter: Filter,
     pub end_of_stream: EndOfStream,
     pub lost: Lost,
     pub processes: Vec<ProcessEntry>,
@@ -183,6 +187,7 @@ impl Info {
             snapshot: false,
             held_us: 0,
             missing: Vec::new(),
+            filter: reader.header().filter.clone(),
             end_of_stream: EndOfStream::default(),
             lost: Lost::default(),
             processes: Vec::new(),

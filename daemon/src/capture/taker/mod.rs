@@ -14,6 +14,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 use gapii_protocol::atom::gap_cause;
+use gapii_protocol::trace::Description;
 use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
 use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::story::Begin;
@@ -21,6 +22,7 @@ use gapii_protocol::trace::story::Begin;
 use crate::capture::assemble::{Assembler, MemberKey, RingKey};
 use crate::capture::backlog::Feed;
 use crate::capture::end::{self, Cause, Exited, MemberEnd};
+use crate::capture::filtering::Filtering;
 use crate::capture::lane::Lane;
 use crate::capture::ledger::Ledger;
 use crate::capture::member::Member;
@@ -75,7 +77,10 @@ impl Taker {
     ) -> Self {
         // A block must be out long before the ring that it came from is full.
         let block_bytes = BLOCK_TARGET_BYTES.min(capture.plan.ring_bytes as usize / 4);
-        let assembler = Assembler::new(block_bytes, capture.plan.timing);
+        let mut assembler = Assembler::new(block_bytes, capture.plan.timing);
+        if let Some(filter) = Filtering::of(&capture.plan.filter, Description::built_in()) {
+            assembler.set_filter(filter);
+        }
         Self {
             capture,
             assembler,
@@ -107,9 +112,9 @@ impl Taker {
         self.capture.plan.id
     }
 
-    /// Commands that it was given, those that its stream has not included.
+    /// Commands that it was given, those included that its stream does not have.
     pub fn seen_calls(&self) -> u64 {
-        self.assembler.calls() + self.missed_calls
+        self.assembler.calls() + self.assembler.left_out_calls() + self.missed_calls
     }
 
     /// Takes all of a process that joins the drain for it.

@@ -1,0 +1,57 @@
+//! A filter, by the numbers that records have.
+
+use gapii_protocol::app::until_nul;
+use gapii_protocol::filter::Filter;
+use gapii_protocol::trace::Description;
+use gapii_protocol::trace::meta::Thread;
+
+/// What of a capture's records its client wants.
+#[derive(Debug)]
+pub struct Filtering {
+    filter: Filter,
+    /// By the function's id.
+    functions: Vec<WantedOf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum WantedOf {
+    Nobody,
+    WantedThreads,
+    All,
+}
+
+impl Filtering {
+    /// None where all is wanted.
+    pub fn of(filter: &Filter, description: &Description) -> Option<Self> {
+        if filter.is_empty() {
+            return None;
+        }
+        let functions = description.functions();
+        let count = functions.iter().map(|function| usize::from(function.id) + 1).max();
+        let mut wanted = vec![WantedOf::Nobody; count.unwrap_or(0)];
+        for function in functions {
+            wanted[usize::from(function.id)] = if Filter::is_wanted_of_all(function) {
+                WantedOf::All
+            } else if filter.wants_function(function) {
+                WantedOf::WantedThreads
+            } else {
+                WantedOf::Nobody
+            };
+        }
+        Some(Self { filter: filter.clone(), functions: wanted })
+    }
+
+    pub fn wants_thread(&self, thread: &Thread) -> bool {
+        self.filter.wants_thread(thread.tid, &String::from_utf8_lossy(until_nul(&thread.name)))
+    }
+
+    /// Whether it wants the records of this command, by a thread that it wants or does not.
+    #[inline]
+    pub fn wants(&self, id: u16, is_wanted_thread: bool) -> bool {
+        match self.functions.get(usize::from(id)) {
+            Some(WantedOf::All) => true,
+            Some(WantedOf::WantedThreads) => is_wanted_thread,
+            Some(WantedOf::Nobody) | None => false,
+        }
+    }
+}
