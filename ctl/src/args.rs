@@ -10,6 +10,7 @@ use std::str::FromStr;
 use clap::Args;
 use gapii_protocol::control::{self, KeepRequest, StartRequest, StopRequest, Target};
 use gapii_protocol::filter;
+use gapii_protocol::trigger::Trigger;
 use gapii_remote::VIA_VARIABLE;
 
 use crate::via::Via;
@@ -111,6 +112,13 @@ pub struct Limits {
 
     #[command(flatten)]
     pub filter: Filter,
+
+    /// Record nothing until the program does this: function=NAME|GLOB, gl-error, frame-longer=20ms or frame=N
+    ///
+    /// Begins at the next frame, with a description of all there is; what led to it is not recorded. Until then
+    /// the program is slowed as by a capture, and --frames and --seconds do not count.
+    #[arg(long, value_name = "TRIGGER", conflicts_with = "skip_frames")]
+    pub when: Option<Trigger>,
 }
 
 /// What of the program's commands is recorded.
@@ -188,6 +196,7 @@ impl Limits {
                 IfSlow::Drop => control::IfSlow::Drop,
             },
             filter: self.filter.request(),
+            when: self.when.clone(),
             ..StartRequest::default()
         }
     }
@@ -202,7 +211,7 @@ pub struct Keep {
     /// file of -o; with a daemon of this run's own, since nobody could ask it later, without -o too.
     #[arg(long, value_name = "N", value_parser = whole_frames,
           conflicts_with_all = ["frames", "skip_frames", "seconds", "bytes", "threads", "apis",
-                                "functions"])]
+                                "functions", "when"])]
     pub keep_frames: Option<NonZeroU64>,
 
     /// Keep no more than so many bytes of each process, compressed, with K, M or G

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use gapii_protocol::control::{
     Event, ExitedRequest, Request, StartRequest, StopRequest, Summary, Target, code,
 };
+use gapii_protocol::trigger::Trigger;
 
 use crate::connection::Connection;
 use crate::crash_report;
@@ -29,6 +30,8 @@ pub struct Capture {
     id: u64,
     target: Target,
     place: Place,
+    /// What it waits for before it records.
+    when: Option<Trigger>,
     progress: ProgressLine,
     asked_to_stop: Option<Instant>,
     deadline: Option<Instant>,
@@ -52,13 +55,14 @@ impl Capture {
         request: StartRequest,
         output: OutputFile,
     ) -> Result<Capture, Failure> {
-        let target = request.target.clone();
+        let (target, when) = (request.target.clone(), request.when.clone());
         match connection.start(request, output.as_fd()) {
             Ok(started) => Ok(Capture {
                 connection,
                 id: started.capture,
                 target,
                 place: output.place,
+                when,
                 progress: ProgressLine::start(),
                 asked_to_stop: None,
                 deadline: None,
@@ -159,6 +163,11 @@ impl Capture {
             Outcome::Ended(summary) => {
                 text::say(&summary_line::text(summary, &self.place));
                 summary_line::missing(summary).for_each(|line| text::say(&line));
+                if let (Some(when), 0) = (&self.when, summary.calls) {
+                    text::say(&format_args!(
+                        "nothing was recorded: {when} has not come, or no frame behind it"
+                    ));
+                }
                 crash_report::write_if_it_died(summary, &self.place);
                 summary_line::failure(summary, &self.place)
             }

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use gapii_protocol::control::{
     self, ClientHello, ControlError, Event, FILTER_VERSION, FrameBuffer, KEEPING_VERSION,
-    LINK_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello, StartRequest, code,
+    LINK_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello, StartRequest,
+    TRIGGER_VERSION, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -96,6 +97,9 @@ impl Connection {
     ) -> Result<control::Started, Failure> {
         if !request.filter.is_empty() {
             self.must_know(FILTER_VERSION, "--thread, --api and --function")?;
+        }
+        if request.when.is_some() {
+            self.must_know(TRIGGER_VERSION, "--when")?;
         }
         let frame = self.frame(&Request::Start(request))?;
         let sent = self.send_with(&frame, output).map_err(|error| self.broken(&error))?;

@@ -33,6 +33,9 @@ impl ProgressLine {
 
 fn text(progress: &Progress, elapsed: Duration) -> String {
     let rate = progress.raw_bytes as f64 / elapsed.as_secs_f64().max(0.001);
+    if progress.is_waiting {
+        return "waiting for what it is to begin at".to_owned();
+    }
     if progress.describing {
         return format!(
             "copying the program's state: {} so far, {}/s",
@@ -66,6 +69,12 @@ mod tests {
         assert_eq!(line, "copying the program's state: 59.00 MB so far, 30.00 MB/s");
         let line = text(&Progress { describing: false, ..described }, Duration::from_secs(2));
         assert_eq!(line, "0 frames, 60.00 MB in 0 B, 30.00 MB/s, 0 lost");
+    }
+
+    #[test]
+    fn line_says_that_nothing_is_recorded_yet() {
+        let waiting = Progress { is_waiting: true, ..Progress::default() };
+        assert!(text(&waiting, Duration::from_secs(2)).starts_with("waiting for what"));
     }
 
     #[test]

@@ -164,6 +164,16 @@ impl Process {
         self.claims().frames.load(Ordering::Relaxed)
     }
 
+    /// How many nanoseconds the longest frame took that ended since this was last asked, as it says.
+    pub fn take_longest_frame(&self) -> u64 {
+        let longest = &self.claims().longest_frame_ns;
+        // Relaxed, both: a claim, of which nothing but its own captures' begin depends.
+        match longest.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => longest.swap(0, Ordering::Relaxed),
+        }
+    }
+
     /// Asks the application for a keyframe out of turn.
     pub fn ask_keyframe(&self) {
         lock(&self.mode).ask_keyframe();

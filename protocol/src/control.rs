@@ -17,11 +17,12 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::app::common_version;
 use crate::filter::Filter;
+use crate::trigger::Trigger;
 
 /// Oldest version of this protocol that this build speaks.
 pub const CTL_VERSION_MIN: u16 = 1;
 /// Newest version of this protocol that this build speaks.
-pub const CTL_VERSION_MAX: u16 = 5;
+pub const CTL_VERSION_MAX: u16 = 6;
 /// Version from which on a daemon keeps and saves.
 pub const KEEPING_VERSION: u16 = 2;
 /// Version from which on a daemon takes links.
@@ -30,6 +31,8 @@ pub const LINK_VERSION: u16 = 3;
 pub const SHARING_VERSION: u16 = 4;
 /// Version from which on captures have filters.
 pub const FILTER_VERSION: u16 = 5;
+/// Version from which on captures wait for something.
+pub const TRIGGER_VERSION: u16 = 6;
 /// Longest name of a capture, in bytes.
 pub const NAME_LEN_MAX: usize = 64;
 /// Longest message, in bytes, without its length word.
@@ -88,6 +91,7 @@ pub mod mode {
 
 /// From client to daemon.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "a connection has one in memory at a time")]
 pub enum Request {
     /// First message of a client.
     Hello(ClientHello),
@@ -267,6 +271,8 @@ pub struct StartRequest {
     pub if_slow: IfSlow,
     /// What of the programs' commands is recorded.
     pub filter: Filter,
+    /// What each process is waited for to do before it is recorded, from the next keyframe on.
+    pub when: Option<Trigger>,
     /// The command line that led to the capture; for the trace's header.
     pub command: Vec<String>,
 }
@@ -288,6 +294,7 @@ impl Default for StartRequest {
             bytes: None,
             if_slow: IfSlow::Spill,
             filter: Filter::default(),
+            when: None,
             command: Vec::new(),
         }
     }
@@ -510,6 +517,8 @@ pub struct Progress {
     pub spilled_bytes: u64,
     /// Nothing of what comes is recorded: it is paused, or its output took too little.
     pub is_missing: bool,
+    /// Nothing is recorded yet of a process: what it is waited for to do has not come.
+    pub is_waiting: bool,
     pub lost_calls: u64,
     /// Times that a thread waited for ring space.
     pub waits: u64,

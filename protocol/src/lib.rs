@@ -19,3 +19,5 @@ pub mod generated;
 pub mod status;
 #[cfg(feature = "tools")]
 pub mod trace;
+#[cfg(feature = "tools")]
+pub mod trigger;

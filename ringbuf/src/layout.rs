@@ -139,6 +139,8 @@ pub struct SegmentHeader {
     pub stored_bytes: AtomicU64,
     /// Bytes of blobs that would have been, had there been room.
     pub unstored_bytes: AtomicU64,
+    /// Nanoseconds of the longest frame that has ended since the daemon took the number away.
+    pub longest_frame_ns: AtomicU64,
 }
 
 /// Who has a slot.
@@ -360,6 +362,7 @@ const _: () = {
     assert!(offset_of!(SegmentHeader, contexts) == 96);
     assert!(offset_of!(SegmentHeader, stored_bytes) == 104);
     assert!(offset_of!(SegmentHeader, unstored_bytes) == 112);
+    assert!(offset_of!(SegmentHeader, longest_frame_ns) == 120);
     assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
 };
 

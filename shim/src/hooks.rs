@@ -6,6 +6,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gapii_protocol::atom::{EFFECT, FRAME_END, LEAVES};
+use gapii_ringbuf::SegmentHeader;
 
 use crate::call::Call;
 use crate::capture::{self, Moment};
@@ -339,6 +340,18 @@ fn frame_flags(result: u32) -> u16 {
     if is_in_capture { FRAME_END } else { 0 }
 }
 
+/// Counts a frame that has ended in the process, and how long it took.
+fn count_frame(header: &SegmentHeader) {
+    static LAST_NS: AtomicU64 = AtomicU64::new(0);
+    // Relaxed, all: numbers on their own.
+    header.frames.fetch_add(1, Relaxed);
+    let now_ns = process::clock_ns();
+    let last_ns = LAST_NS.swap(now_ns, Relaxed);
+    if last_ns != 0 {
+        header.longest_frame_ns.fetch_max(now_ns.saturating_sub(last_ns), Relaxed);
+    }
+}
+
 fn frame_ended(display: Handle, surface: Handle, result: u32) -> u32 {
     pages::forget();
     if result != 0 {
@@ -347,7 +360,7 @@ fn frame_ended(display: Handle, surface: Handle, result: u32) -> u32 {
     if result != 0
         && let Some(connection) = process::connection()
     {
-        connection.segment.header().frames.fetch_add(1, Relaxed);
+        count_frame(connection.segment.header());
     }
     let is_last = core::mem::take(&mut this_thread().last_frame) != 0;
     capture::safe_point(match result {

@@ -41,7 +41,11 @@ fn rows(captures: &[CaptureInfo], apps: &[AppInfo]) -> String {
     ];
     let rows = captures.iter().map(|capture| {
         let progress = &capture.progress;
-        let state = if progress.is_missing { "missing" } else { "recording" };
+        let state = match (progress.is_missing, progress.is_waiting) {
+            (true, _) => "missing",
+            (false, true) => "waiting",
+            (false, false) => "recording",
+        };
         [
             capture.capture.to_string(),
             capture.name.clone().unwrap_or_else(|| "-".to_owned()),

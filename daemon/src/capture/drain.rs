@@ -452,6 +452,12 @@ impl Drain {
     }
 
     fn look_after_takers(&mut self, now_ns: u64) {
+        for (index, member) in self.members.iter().enumerate().filter(|(_, it)| !it.is_over()) {
+            if self.takers.iter().any(|taker| taker.is_armed(index)) {
+                let longest_ns = member.process.take_longest_frame();
+                self.takers.iter_mut().for_each(|it| it.hear_of_frames(index, longest_ns));
+            }
+        }
         for at in 0..self.takers.len() {
             if self.is_over(&self.takers[at]) {
                 self.takers[at].finish(&self.lanes);

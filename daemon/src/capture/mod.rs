@@ -4,6 +4,7 @@
 //! compresses for the writer in idle time, and one that puts aside what the output does not take. Another,
 //! the drain, touches rings and no file, and is shared by all captures that have processes in common.
 
+pub mod armed;
 pub mod assemble;
 pub mod backlog;
 pub mod drain;

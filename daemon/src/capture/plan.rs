@@ -4,6 +4,7 @@ use gapii_protocol::app::Launch;
 use gapii_protocol::control;
 use gapii_protocol::filter::Filter;
 use gapii_protocol::trace::footer::CaptureOptions;
+use gapii_protocol::trigger::Trigger;
 use gapii_ringbuf::{Mode, ModeSettings, Overflow};
 
 use crate::capture::kept::KeepLimits;
@@ -33,6 +34,8 @@ pub struct Plan {
     pub if_slow: control::IfSlow,
     /// What of its processes' commands it has.
     pub filter: Filter,
+    /// What is waited for in each process before it begins.
+    pub when: Option<Trigger>,
     pub command: Vec<String>,
     pub level: i32,
     pub ring_bytes: u64,
@@ -47,7 +50,8 @@ impl Plan {
                 control::Overflow::Wait => Overflow::Wait,
                 control::Overflow::Drop => Overflow::Drop,
             },
-            frames: self.frames.unwrap_or(0),
+            // Those that are counted come later where something is waited for.
+            frames: self.frames.filter(|_| self.when.is_none()).unwrap_or(0),
             skip_frames: self.skip_frames,
             stall_ns: self.stall_ms.saturating_mul(1_000_000),
             observe_frames: self.observe_frames.unwrap_or(0),
@@ -114,6 +118,7 @@ impl Plan {
             keep_frames: self.keep.map(|keep| keep.frames),
             keyframe_every: self.keep.map(|keep| keep.keyframe_every),
             filter: self.filter.clone(),
+            when: self.when.as_ref().map(Trigger::to_string),
             command: self.command.clone(),
         }
     }
@@ -142,6 +147,7 @@ mod tests {
             bytes: None,
             if_slow: control::IfSlow::Spill,
             filter: Filter::default(),
+            when: None,
             command: Vec::new(),
             level: 1,
             ring_bytes: 4 << 20,

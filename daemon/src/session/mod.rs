@@ -245,6 +245,7 @@ impl Session {
             bytes: request.bytes,
             if_slow: request.if_slow,
             filter: request.filter.clone(),
+            when: request.when.clone(),
             command: request.command.clone(),
             level: self.level,
             ring_bytes: self.layout.ring_bytes(),
@@ -370,6 +371,11 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
     if let Some(mistake) = request.filter.mistake(Description::built_in()) {
         return bad(mistake);
     }
+    if let Some(mistake) =
+        request.when.as_ref().and_then(|when| when.mistake(Description::built_in()))
+    {
+        return bad(mistake);
+    }
     match (request.seconds, request.frames) {
         (Some(seconds), _) if !(seconds > 0.0 && seconds.is_finite()) => {
             bad(format!("a capture cannot last {seconds} seconds"))
@@ -386,6 +392,10 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
         _ if request.keep.is_some() && !request.filter.is_empty() => {
             bad("what is kept of a program is all of it; leave the filter out".to_owned())
         }
+        _ if request.when.is_some() && (request.keep.is_some() || request.skip_frames > 0) => bad(
+            "what is waited for says where the capture begins; leave frames to be skipped or kept out"
+                .to_owned(),
+        ),
         _ if request.observe_frames == Some(0) => {
             bad("every 0th frame is none, leave it out to observe no frames".to_owned())
         }

@@ -179,6 +179,9 @@ pub struct CaptureOptions {
     /// What of the programs' commands was to be recorded; left out where that was all.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
+    /// What was waited for before it began, as a person says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
     pub command: Vec<String>,
 }
 

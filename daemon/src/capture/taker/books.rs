@@ -7,6 +7,7 @@ use gapii_protocol::trace::meta::{CaptureEnd, InFlight};
 use gapii_ringbuf::SlotCounts;
 
 use crate::capture::Departure;
+use crate::capture::armed::Armed;
 use crate::capture::assemble::{RingKey, name_text};
 use crate::capture::end::MemberEnd;
 use crate::capture::lane::Lane;
@@ -90,9 +91,12 @@ impl Taker {
         let Some(portion) = self.portion(index) else { return false };
         let (state, key, process) = (portion.state, portion.key, Arc::clone(&portion.process));
         if !portion.has_begun() {
-            let ended = MemberEnd { left: member.left, ..MemberEnd::default() };
+            let said = portion.armed.as_ref().and_then(Armed::ended);
+            let ended = MemberEnd { said, left: member.left, ..MemberEnd::default() };
             self.end_portion(index, ended);
-            return matches!(state, PortionState::Waiting { .. }) && !self.is_stopping();
+            let goes_on = said.is_none_or(|said| said.reason != process_end::EXIT);
+            let waits = matches!(state, PortionState::Waiting { .. });
+            return waits && goes_on && !self.is_stopping();
         }
         let in_flight = self.commands_in_flight(member, lanes);
         for at in member.lanes.clone() {

@@ -19,6 +19,7 @@ use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
 use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::story::Begin;
 
+use crate::capture::armed::Armed;
 use crate::capture::assemble::{Assembler, MemberKey, RingKey};
 use crate::capture::backlog::Feed;
 use crate::capture::end::{self, Cause, Exited, MemberEnd};
@@ -119,6 +120,11 @@ impl Taker {
 
     /// Takes all of a process that joins the drain for it.
     pub fn add(&mut self, index: usize, member: &Member, lanes: &[Lane], now_ns: u64) {
+        if self.capture.plan.when.is_some() {
+            // Until then it is looked through, and nothing of it is kept.
+            self.add_late(index, member, now_ns);
+            return member.process.share();
+        }
         let key = self.add_portion(index, member, PortionState::Taking, now_ns);
         if self.capture.plan.keep.is_none() {
             self.assembler.select(key, Begin::Capture);
@@ -137,6 +143,10 @@ impl Taker {
         };
         let state = PortionState::Waiting { from_frame, has_asked: false };
         let key = self.add_portion(index, member, state, now_ns);
+        if let (Some(when), Some(portion)) = (&self.capture.plan.when, &mut self.portions[index]) {
+            let frames = member.process.frames();
+            portion.armed = Some(Armed::with(when, frames, Description::built_in()));
+        }
         self.assembler.select(key, Begin::Keyframe);
         self.limit_frames();
     }
@@ -172,12 +182,20 @@ impl Taker {
             self.portions.resize_with(index + 1, || None);
         }
         let (capture, pid, name) = (self.id(), process.pid, &process.name);
-        tracing::info!(capture, pid, name, "capture {capture} records {}", process.described());
-        self.portions[index] = Some(Portion { process, key, state, unslotted_calls });
+        let does = if self.capture.plan.when.is_some() { "waits in" } else { "records" };
+        tracing::info!(capture, pid, name, "capture {capture} {does} {}", process.described());
+        self.portions[index] = Some(Portion { process, key, state, armed: None, unslotted_calls });
+        if self.capture.plan.when.is_none() {
+            self.begin_time(now_ns);
+        }
+        key
+    }
+
+    /// Its time runs from now on, unless it does already.
+    fn begin_time(&mut self, now_ns: u64) {
         if let (None, Some(seconds)) = (self.deadline_ns, self.capture.plan.seconds) {
             self.deadline_ns = Some(now_ns.saturating_add((seconds * 1e9) as u64));
         }
-        key
     }
 
     fn set_share(&mut self, at: usize, lane: &Lane, key: MemberKey, share: Share) {

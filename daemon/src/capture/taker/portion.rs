@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_ringbuf::SlotCounts;
 
+use crate::capture::armed::Armed;
 use crate::capture::assemble::MemberKey;
 use crate::capture::member::unslotted_calls;
 use crate::process::Process;
@@ -14,6 +15,8 @@ pub(super) struct Portion {
     pub(super) process: Arc<Process>,
     pub(super) key: MemberKey,
     pub(super) state: PortionState,
+    /// What is waited for before it begins.
+    pub(super) armed: Option<Armed>,
     pub(super) unslotted_calls: u64,
 }
 
@@ -57,6 +60,12 @@ impl Portion {
     /// Whether the stream has something of it, and its books are open.
     pub(super) fn has_begun(&self) -> bool {
         matches!(self.state, PortionState::Taking | PortionState::Missing { .. })
+    }
+
+    /// Whether it waits for something that has not come.
+    pub(super) fn is_armed(&self) -> bool {
+        matches!(self.state, PortionState::Waiting { .. })
+            && self.armed.as_ref().is_some_and(|armed| !armed.has_come())
     }
 
     /// Calls since it joined that were not recorded because no slot was free.

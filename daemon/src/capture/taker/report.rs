@@ -57,6 +57,8 @@ impl Taker {
         let misses = |portion: &Portion| matches!(portion.state, PortionState::Missing { .. });
         let is_missing = self.portions.iter().flatten().any(misses);
         progress.is_missing.store(is_missing, Ordering::Relaxed);
+        let is_waiting = self.portions.iter().flatten().any(Portion::is_armed);
+        progress.is_waiting.store(is_waiting, Ordering::Relaxed);
         for (counter, value) in [
             (&progress.frames, self.assembler.frames()),
             (&progress.calls, self.assembler.calls()),

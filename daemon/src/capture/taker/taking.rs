@@ -7,6 +7,7 @@ use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::CaptureEnd;
 use gapii_ringbuf::Emitted;
 
+use crate::capture::armed::Armed;
 use crate::capture::assemble::{Block, Refusal, RingKey, Run};
 use crate::capture::backlog::Feed;
 use crate::capture::end::Cause;
@@ -30,7 +31,7 @@ impl Taker {
         let keeps = self.capture.kept.as_ref().is_some_and(|kept| kept.wants_keyframe());
         let spills = self.feed.spilled_bytes() > 0;
         let may_go_on = !self.is_paused && !spills && self.blocks_under_way == 0;
-        for portion in self.portions.iter_mut().flatten() {
+        for portion in self.portions.iter_mut().flatten().filter(|portion| !portion.is_armed()) {
             match &mut portion.state {
                 PortionState::Waiting { from_frame, has_asked } => {
                     if !*has_asked && !self.is_paused && portion.process.frames() >= *from_frame {
@@ -47,6 +48,29 @@ impl Taker {
                 PortionState::Taking if keeps => portion.process.ask_keyframe(),
                 PortionState::Taking | PortionState::Over => {}
             }
+        }
+    }
+
+    /// Whether it waits for something in what that member does.
+    pub fn is_armed(&self, member: usize) -> bool {
+        self.portion(member).is_some_and(Portion::is_armed)
+    }
+
+    /// Hears how long a member's frames are that it waits for.
+    pub fn hear_of_frames(&mut self, member: usize, longest_ns: u64) {
+        self.armed_sees(member, |armed, frames| armed.hear_of_frames(frames, longest_ns));
+    }
+
+    /// Shows what it waits with something of the member, and how many frames that has ended.
+    fn armed_sees(&mut self, member: usize, sees: impl FnOnce(&mut Armed, u64)) {
+        let capture = self.id();
+        let portion = self.portions.get_mut(member).and_then(Option::as_mut);
+        let Some(Portion { armed: Some(armed), process, .. }) = portion else { return };
+        let had_come = armed.has_come();
+        sees(armed, process.frames());
+        if let (Some(when), true) = (&self.capture.plan.when, armed.has_come() && !had_come) {
+            let (pid, whom) = (process.pid, process.described());
+            tracing::info!(capture, pid, "capture {capture} begins with {whom}: {when} has come");
         }
     }
 
@@ -113,8 +137,12 @@ impl Taker {
             PortionState::Over => return Ok(()),
             PortionState::Taking => {}
             PortionState::Waiting { .. } => {
-                let Some((start, records)) = keyframe_in(run.bytes) else { return Ok(()) };
+                let is_armed = self.is_armed(member);
+                self.armed_sees(member, |armed, frames| armed.look_at(run.bytes, frames));
+                let found = keyframe_in(run.bytes).filter(|_| !is_armed);
+                let Some((start, records)) = found else { return Ok(()) };
                 (bytes, passed) = (&run.bytes[start..], records);
+                self.begin_time(now_ns);
                 self.begin(lanes, member, (at, records));
             }
             PortionState::Missing { cause, has_asked } => {

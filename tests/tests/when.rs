@@ -1,0 +1,120 @@
+//! Captures that wait for something: nothing is recorded before it comes, and what follows is played exactly.
+
+use std::process::Command;
+
+use gapii_tests::attaching::run_idle;
+use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::loading::offscreen;
+use gapii_tests::process::{LIMIT, Running, run};
+use gapii_tests::programs::program;
+use gapii_tests::replays::verified;
+use gapii_tests::sharing::{number, start, until};
+use gapii_tests::wait;
+use rustix::process::Signal;
+
+/// Draws frames, and does what it is told.
+fn told() -> Command {
+    offscreen(&program("told"), [""; 0])
+}
+
+/// The capture of that name waits, and the program has made frames meanwhile.
+fn waits_for_frames(session: &Session, name: &str) {
+    const MANY: u64 = 30;
+    until(session, name, "it waits", |progress| progress["is_waiting"] == true);
+    let frames = || number(&session.apps()[0]["frames"]);
+    let first = frames();
+    wait::until("frames to pass", LIMIT, || (frames() > first + MANY).then_some(()));
+    until(session, name, "it still waits", |progress| progress["is_waiting"] == true);
+}
+
+/// Five frames that are played exactly.
+#[track_caller]
+fn is_what_followed(session: &Session, trace: &Trace) {
+    trace.is_whole("frames");
+    let info = trace.info();
+    assert_eq!((number(&info["frames"]), &info["snapshot"]), (5, &true.into()), "{info:#}");
+    verified(session, trace, &[]).unwrap_or_else(|why| panic!("{why}"));
+}
+
+const OPTIONS: [&str; 4] = ["--frames", "5", "--observe-frames", "1"];
+
+#[test]
+fn capture_begins_when_what_it_waits_for_has_come() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let mut program = run_idle(&session, &told());
+    for (trigger, letter) in
+        [("function=glFl*", "f"), ("gl-error", "e"), ("frame-longer=500ms", "s")]
+    {
+        let options = [&OPTIONS[..], &["--when", trigger]].concat();
+        let (capture, trace) = start(&session, "waiting", &options);
+        waits_for_frames(&session, "waiting");
+        program.say(letter);
+        capture.finish(LIMIT).ok();
+        is_what_followed(&session, &trace);
+        session.app_in_mode("idle");
+    }
+    program.finish(LIMIT).ok();
+}
+
+#[test]
+fn captures_of_one_program_wait_each_for_its_own() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let mut program = run_idle(&session, &told());
+    let (all, all_trace) = start(&session, "all", &["--observe-frames", "1"]);
+    until(&session, "all", "it has frames", |progress| number(&progress["frames"]) >= 5);
+    let error = [&OPTIONS[..], &["--when", "gl-error"]].concat();
+    let (error, error_trace) = start(&session, "error", &error);
+    let flush = [&OPTIONS[..], &["--when", "function=glFlush"]].concat();
+    let (flush, flush_trace) = start(&session, "flush", &flush);
+    waits_for_frames(&session, "error");
+    waits_for_frames(&session, "flush");
+    program.say("f");
+    flush.finish(LIMIT).ok();
+    waits_for_frames(&session, "error");
+    program.say("e");
+    error.finish(LIMIT).ok();
+    run(&mut session.ctl(["stop", "all"])).ok();
+    all.finish(LIMIT).ok();
+    is_what_followed(&session, &flush_trace);
+    is_what_followed(&session, &error_trace);
+    all_trace.is_whole("stop");
+    verified(&session, &all_trace, &[]).unwrap_or_else(|why| panic!("{why}"));
+    program.finish(LIMIT).ok();
+}
+
+#[test]
+fn program_is_recorded_from_a_frame_on_that_it_was_started_for() {
+    let session = Session::new();
+    let trace = Trace::new(session.path("run.gapii"));
+    let options = [&OPTIONS[..], &["--when", "frame=40", "--quit"]].concat();
+    let running = Running::start(&mut session.run_command(&options, &trace.path, &told()));
+    // With its input open: it would end with that.
+    assert!(running.ended_within(LIMIT));
+    running.finish(LIMIT).ok();
+    is_what_followed(&session, &trace);
+}
+
+#[test]
+fn what_never_comes_is_said() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let program = run_idle(&session, &told());
+    let said = "nothing was recorded: gl-error has not come";
+    let (capture, trace) = start(&session, "stopped", &["--when", "gl-error"]);
+    waits_for_frames(&session, "stopped");
+    capture.signal(Signal::INT);
+    let stopped = capture.finish(LIMIT).ok();
+    assert!(stopped.stderr.contains(said), "{stopped}");
+    trace.is_whole("stop");
+    assert_eq!(number(&trace.info()["calls"]), 0);
+    session.app_in_mode("idle");
+
+    let (capture, trace) = start(&session, "left", &["--when", "gl-error"]);
+    waits_for_frames(&session, "left");
+    program.finish(LIMIT).ok();
+    let left = capture.finish(LIMIT).ok();
+    assert!(left.stderr.contains(said), "{left}");
+    trace.is_whole("exit");
+}
