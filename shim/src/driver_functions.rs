@@ -116,6 +116,14 @@ driver_functions! {
         tex_storage_2d_multisample = GL_TEX_STORAGE2D_MULTISAMPLE(
             target: u32, samples: i32, format: u32, width: i32, height: i32, is_fixed: u8
         );
+        texture_view_ext = GL_TEXTURE_VIEW_EXT(
+            name: u32, target: u32, viewed: u32, format: u32,
+            level: u32, levels: u32, layer: u32, layers: u32
+        );
+        texture_view_oes = GL_TEXTURE_VIEW_OES(
+            name: u32, target: u32, viewed: u32, format: u32,
+            level: u32, levels: u32, layer: u32, layers: u32
+        );
         uniform_4i = GL_UNIFORM4I(location: i32, x: i32, y: i32, z: i32, w: i32);
         use_program = GL_USE_PROGRAM(program: u32);
         viewport = GL_VIEWPORT(x: i32, y: i32, width: i32, height: i32);

@@ -89,6 +89,13 @@ pub enum Read {
     Components(Values, &'static [usize], Encode),
 }
 
+/// A format whose pixels have the same bits as another's, and are read without a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SameBits {
+    pub of: u32,
+    pub format: u32,
+}
+
 /// How pixels of an internal format are read and given again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
@@ -96,15 +103,15 @@ pub struct Layout {
     pub format: u32,
     pub kind: u32,
     pub read: Read,
-    /// A format whose pixels have the same bits, and are read without a change.
-    pub same_bits: Option<u32>,
+    pub same_bits: Option<SameBits>,
 }
 
 impl Layout {
     /// Of an internal format, and the type that it was given with: 0 for none.
     pub fn of(internal: u32, given: u32) -> Option<Self> {
         let layout = sized(internal, given).or_else(|| unsized_of(internal, given))?;
-        Some(Self { same_bits: same_bits(internal), ..layout })
+        let same_bits = same_bits(internal).map(|format| SameBits { of: internal, format });
+        Some(Self { same_bits, ..layout })
     }
 }
 

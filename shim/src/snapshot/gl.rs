@@ -41,6 +41,23 @@ pub fn new_texture(target: u32) -> u32 {
     texture
 }
 
+/// A texture that is the first level of another one, in another format. `None`: the driver has no views.
+pub fn texture_view(target: u32, viewed: u32, format: u32) -> Option<u32> {
+    let mut texture = 0;
+    // SAFETY: there is room for one name.
+    unsafe { gen_textures(1, &raw mut texture) };
+    // Neither does anything where the driver lacks it.
+    texture_view_ext(texture, target, viewed, format, 0, 1, 0, 1);
+    if is_texture(texture) == 0 {
+        texture_view_oes(texture, target, viewed, format, 0, 1, 0, 1);
+    }
+    if is_texture(texture) == 0 {
+        delete_texture(texture);
+        return None;
+    }
+    Some(texture)
+}
+
 pub fn delete_texture(texture: u32) {
     // SAFETY: one name.
     unsafe { delete_textures(1, &raw const texture) };

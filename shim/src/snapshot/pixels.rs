@@ -4,7 +4,7 @@
 use super::aside::Aside;
 use super::canvas::{self, Canvas};
 use super::fetch::{Fetch, Sampled};
-use super::formats::{self, Encode, Layout, Part, Read, Values};
+use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
 use super::gl;
 
 const GL_RGB: u32 = 0x1907;
@@ -119,9 +119,16 @@ impl Reader {
 
     /// Reads a copy in another format that has the same bits and is read as it is.
     fn as_same_bits(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
-        let format = layout.same_bits?;
-        let copy = Copy::of(image, format, [image.width, image.height])?;
-        self.read(copy.image, Layout::of(format, 0)?, out)
+        let SameBits { of, format } = layout.same_bits?;
+        let (size, layout) = ([image.width, image.height], Layout::of(format, 0)?);
+        // Within a format drivers copy; between two some draw every pixel.
+        if let Some(copy) = Copy::of(image, of, size)
+            && let Some(view) = copy.viewed_as(format)
+        {
+            return self.read(view.image, layout, out);
+        }
+        let copy = Copy::of(image, format, size)?;
+        self.read(copy.image, layout, out)
     }
 
     /// Has a shader fetch the pixels: drawn as they are uploaded, where the driver can, and else
@@ -246,7 +253,7 @@ fn detach(point: u32) {
     gl::framebuffer_renderbuffer(GL_READ_FRAMEBUFFER, point, GL_RENDERBUFFER, 0);
 }
 
-/// A copy of an image, bit for bit, in a texture that another way of reading takes.
+/// A copy of an image, bit for bit, or a view of one, in a texture that another way of reading takes.
 struct Copy {
     image: Image,
     texture: u32,
@@ -275,6 +282,16 @@ impl Copy {
             gl::get_error() == 0
         };
         (bits() || with_level_alone(from, bits)).then_some(copy)
+    }
+
+    /// The same texels in another format of the same class. `None`: the driver has no such views.
+    fn viewed_as(&self, format: u32) -> Option<Self> {
+        let Of::Flat { texture: viewed, target, .. } = self.image.of else { return None };
+        clear_errors();
+        let texture = gl::texture_view(target, viewed, format)?;
+        let of = Of::Flat { texture, target, face: target, level: 0 };
+        let view = Self { image: Image { of, ..self.image }, texture };
+        (gl::get_error() == 0).then_some(view)
     }
 
     /// Of a renderbuffer, which no shader reads.
