@@ -61,7 +61,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 11] = [
+    /// Each kind there is.
+    pub const ALL: [Self; 11] = [
         Self::Knock,
         Self::Welcome,
         Self::Refused,

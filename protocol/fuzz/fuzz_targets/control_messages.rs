@@ -1,0 +1,46 @@
+//! Any bytes as what a client says to the daemon, or the daemon to a client, arriving in any pieces.
+
+#![no_main]
+
+use std::fmt::Debug;
+
+use gapii_protocol::control::{self, Event, FrameBuffer, Request};
+use libfuzzer_sys::fuzz_target;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((piece_bytes, stream)) = input.split_first() else { return };
+    let at_once = bodies(stream, stream.len().max(1));
+    assert_eq!(bodies(stream, usize::from(*piece_bytes).max(1)), at_once);
+    // Without the length in the way, too.
+    for body in at_once.iter().map(Vec::as_slice).chain([stream]) {
+        check::<Request>(body);
+        check::<Event>(body);
+    }
+});
+
+/// The frames of a stream that arrives in pieces of so many bytes.
+fn bodies(stream: &[u8], piece_bytes: usize) -> Vec<Vec<u8>> {
+    let mut buffer = FrameBuffer::default();
+    let mut bodies = Vec::new();
+    for piece in stream.chunks(piece_bytes) {
+        buffer.extend(piece);
+        loop {
+            match buffer.next_body() {
+                Ok(Some(body)) => bodies.push(body),
+                Ok(None) => break,
+                Err(_) => return bodies,
+            }
+        }
+    }
+    bodies
+}
+
+/// What is a message says the same when it is said again.
+fn check<T: DeserializeOwned + Serialize + Debug>(body: &[u8]) {
+    let Ok(message) = control::decode::<T>(body) else { return };
+    let Ok(frame) = control::encode(&message) else { return };
+    let again: Option<T> = control::read_message(&mut &frame[..]).expect("our own words");
+    assert_eq!(format!("{again:?}"), format!("{:?}", Some(message)));
+}

@@ -1,0 +1,62 @@
+//! Any bytes, and any frames, as what the other end of a link says: through the cutting into frames, and
+//! what keeps account of them.
+
+#![no_main]
+
+use gapii_remote::frame::{self, Inbox, Kind};
+use gapii_remote::line::{Line, Taken};
+use libfuzzer_sys::fuzz_target;
+
+const ROOM_BYTES: usize = 1 << 10;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((way, input)) = input.split_first() else { return };
+    match way % 2 {
+        0 => hear(input, usize::from(way / 2) + 1),
+        _ => hear(&frames(input), usize::from(way / 2) + 1),
+    }
+});
+
+/// Frames whose checks are right: of four bytes each, and a payload as long as the last says.
+fn frames(mut input: &[u8]) -> Vec<u8> {
+    let mut stream = Vec::new();
+    while let Some(([kind, number, offset, len], rest)) = input.split_first_chunk() {
+        let (payload, rest) = rest.split_at(rest.len().min(usize::from(*len)));
+        let kind = Kind::ALL[usize::from(*kind) % Kind::ALL.len()];
+        // Numbers near zero and near the end of the range.
+        let number = u64::from(*number).wrapping_sub(16);
+        stream.extend(frame::encode(kind, number, u64::from(*offset), payload));
+        input = rest;
+    }
+    stream
+}
+
+/// Hears a stream in pieces of so many bytes, answering each frame that is new.
+fn hear(stream: &[u8], piece_bytes: usize) {
+    let mut inbox = Inbox::default();
+    let mut line = Line::new(ROOM_BYTES);
+    for piece in stream.chunks(piece_bytes) {
+        inbox.extend(piece);
+        loop {
+            let Ok(next) = inbox.next_frame() else { return };
+            let Some(frame) = next else { break };
+            let (number, before) = (frame.number, line.taken());
+            match line.take(frame) {
+                Ok(Taken::New(frame)) if frame.kind.is_numbered() => {
+                    assert_eq!((number, line.taken()), (before, before + 1));
+                    line.dealt_with();
+                    if line.has_room() {
+                        line.say(Kind::Event, 0, b"answer");
+                    }
+                }
+                Ok(_) => assert_eq!(line.taken(), before),
+                Err(_) => {
+                    // The connection is cut: what is claimed of the next one is the number.
+                    let _ = line.reconnected(number);
+                }
+            }
+            assert_eq!(line.is_settled(), line.held_bytes() == 0);
+            assert!(line.held_bytes() < 2 * ROOM_BYTES);
+        }
+    }
+}
