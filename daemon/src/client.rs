@@ -20,6 +20,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::capture::Capture;
 use crate::capture::end::Cause;
+use crate::descriptors;
 use crate::door::Guest;
 use crate::peer::Peer;
 use crate::remote;
@@ -263,9 +264,7 @@ impl Client {
     }
 
     fn start(&mut self, request: StartRequest) -> Result<Event, ControlError> {
-        let output = std::mem::take(&mut self.fds).into_iter().next().ok_or_else(|| {
-            ControlError::new(code::NO_OUTPUT, "a start needs a descriptor to write to")
-        })?;
+        let output = self.output("start")?;
         let (capture, apps) =
             self.session.start(request, (self.pid, output), self.ended.clone())?;
         let id = capture.plan.id;
@@ -277,9 +276,7 @@ impl Client {
 
     /// Begins to save; the answer comes when that is done.
     fn save(&mut self, request: SaveRequest) -> Result<(), ControlError> {
-        let output = std::mem::take(&mut self.fds).into_iter().next().ok_or_else(|| {
-            ControlError::new(code::NO_OUTPUT, "a save needs a descriptor to write to")
-        })?;
+        let output = self.output("save")?;
         if self.saves >= SAVES_MAX {
             let message = format!("{SAVES_MAX} saves of this client are under way, wait for one");
             return Err(ControlError::new(code::TOO_MANY, message));
@@ -292,6 +289,18 @@ impl Client {
             let _ = answers.send(answer);
         });
         Ok(())
+    }
+
+    /// The descriptor that came beside a request to write.
+    fn output(&mut self, what: &str) -> Result<OwnedFd, ControlError> {
+        let came = std::mem::take(&mut self.fds).into_iter().next();
+        came.ok_or_else(|| match descriptors::are_exhausted() {
+            true => descriptors::exhausted(),
+            false => {
+                let message = format!("a {what} needs a descriptor to write to");
+                ControlError::new(code::NO_OUTPUT, message)
+            }
+        })
     }
 
     async fn send_progress(&self) -> Result<(), Hangup> {

@@ -12,6 +12,7 @@ mod door;
 mod keep;
 mod listen;
 mod log;
+mod memory;
 mod metrics;
 mod nameless;
 mod peer;
@@ -32,6 +33,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use gapii_protocol::app::{HelloReply, reply_status};
+use gapii_protocol::control::{self, Event};
 use gapii_protocol::status;
 use gapii_remote::rights;
 use rustix::process::{Signal, geteuid};
@@ -41,19 +44,20 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::config::{Config, LoadError, Loaded};
+use crate::descriptors::Reserve;
 use crate::door::Door;
 use crate::listen::Sockets;
 use crate::service::StatusLine;
 use crate::session::Session;
 use crate::status_page::Page;
 
-/// How often the status page is brought up to date while a capture runs.
+/// How often the status page is brought up to date while a capture runs, and memory is looked at.
 const PAGE_PERIOD: Duration = Duration::from_millis(250);
 /// How long open traces have to be finished when the daemon is told to end.
 const ENDING_LIMIT: Duration = Duration::from_secs(8);
 /// How long remote clients have to take the rest.
 const LINKS_LIMIT: Duration = Duration::from_secs(3);
-/// A pause after an accept that failed, for want of descriptors as a rule.
+/// A pause after an accept that failed, where nobody could be told.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// What is wrong with the command line or a configuration file: trying again does not help.
 const WRONG_CONFIGURATION: u8 = 2;
@@ -120,7 +124,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
         tokio::spawn(metrics::serve(Arc::clone(&session), listener));
     }
     let parent_gone = parent_gone(config.private)?;
-    let keep_shown = keep_shown(&session, config.private);
+    let look_after = look_after(&session, config.private);
     announce(config)?;
     let id = session.id_text();
     tracing::info!(session = id, "session {id} listens");
@@ -130,7 +134,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
         _ = interrupt.recv() => tracing::info!("the daemon is interrupted"),
         _ = hangup.recv() => tracing::info!("the terminal is gone"),
         _ = parent_gone => tracing::info!("standard input has ended"),
-        () = keep_shown => {}
+        () = look_after => {}
         () = service::keep_watch(&session) => {}
     }
     service::stopping();
@@ -153,6 +157,8 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
 async fn accept_apps(session: Arc<Session>, listener: UnixListener) {
     let mut connections = JoinSet::new();
     let door = Door::default();
+    let mut reserve = Reserve::new();
+    let no_room = HelloReply::refusal(reply_status::TOO_MANY, std::process::id()).to_bytes();
     loop {
         match listener.accept().await {
             Ok((socket, _)) => {
@@ -164,8 +170,10 @@ async fn accept_apps(session: Arc<Session>, listener: UnixListener) {
                 }
             }
             Err(error) => {
-                tracing::warn!("an application cannot be accepted: {error}");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
+                session.refusals.say(format_args!("an application cannot be accepted: {error}"));
+                if !reserve.turn_away(&error, &listener, &no_room) {
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             }
         }
         while connections.try_join_next().is_some() {}
@@ -180,6 +188,8 @@ async fn accept_clients(
 ) {
     let mut connections = JoinSet::new();
     let door = Door::default();
+    let mut reserve = Reserve::new();
+    let no_room = control::encode(&Event::Error(descriptors::exhausted())).unwrap_or_default();
     loop {
         let told = ending.clone();
         tokio::select! {
@@ -195,8 +205,10 @@ async fn accept_clients(
                     }
                 }
                 Err(error) => {
-                    tracing::warn!("a client cannot be accepted: {error}");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    session.refusals.say(format_args!("a client cannot be accepted: {error}"));
+                    if !reserve.turn_away(&error, &listener, &no_room) {
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
                 }
             },
             () = client::told(&mut ending) => break,
@@ -222,20 +234,19 @@ fn parent_gone(private: bool) -> anyhow::Result<impl Future<Output = ()>> {
     Ok(async move { drop(is_gone.await) })
 }
 
-/// Keeps the status page, and the service manager's line, as long as it is polled; an idle daemon
-/// does not wake for it.
-async fn keep_shown(session: &Session, private: bool) {
-    if private {
-        return std::future::pending().await;
-    }
-    let name = status::name(geteuid().as_raw());
-    let mut page = Page::create(&name, session.id).map_err(log_no_page).ok();
+/// Looks after captures, and keeps the status page and the service manager's line, as long as it is polled;
+/// an idle daemon does not wake for it.
+async fn look_after(session: &Session, private: bool) {
+    let mut page = if private { None } else { status_page(session) };
     let mut line = StatusLine::default();
     loop {
+        session.bound_memory();
         if let Some(page) = &mut page {
             page.update(session.page());
         }
-        line.update(session);
+        if !private {
+            line.update(session);
+        }
         if session.captures().is_empty() {
             session.changed.notified().await;
         }
@@ -243,8 +254,9 @@ async fn keep_shown(session: &Session, private: bool) {
     }
 }
 
-fn log_no_page(error: anyhow::Error) {
-    tracing::warn!("no status page: {error:#}");
+fn status_page(session: &Session) -> Option<Page> {
+    let page = Page::create(&status::name(geteuid().as_raw()), session.id);
+    page.inspect_err(|error| tracing::warn!("no status page: {error:#}")).ok()
 }
 
 /// Says that the sockets listen, to whoever asked to be told.

@@ -390,42 +390,6 @@ fn reader_that_leaves_stops_the_capture() {
 }
 
 #[test]
-fn full_device_ends_the_capture_with_an_error() {
-    let daemon = Daemon::start(&[]);
-    let mut app = daemon.app();
-    let mut client = daemon.client();
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    client.start(capture_of(Target::Only), &full);
-    app.obey(&["wait", "thread", "calls 10", "idle", "end 2"]);
-    let error = client.ended().summary.error.expect("nothing can be written");
-    assert!(error.contains("No space left on device"), "{error}");
-    let Event::Apps(apps) = client.ask(&Request::Apps) else { panic!("apps are asked for") };
-    assert_eq!(apps[0].mode, "idle");
-}
-
-#[test]
-fn file_that_may_not_grow_keeps_what_fits() {
-    let daemon = Daemon::start(&[]);
-    let mut app = daemon.app();
-    let mut client = daemon.client();
-    let file = tempfile::tempfile().unwrap();
-    client.start(capture_of(Target::Only), &file);
-    app.obey(&["wait", "thread", "calls 1000"]);
-    let some = support::until("a block to be written", || {
-        let Event::Status(status) = daemon.client().ask(&Request::Status) else { return None };
-        Some(status.captures[0].progress.file_bytes).filter(|&bytes| bytes > 0)
-    });
-    daemon.limit_files(some + (64 << 10));
-    app.obey(&["frames 1000 1000", "idle", "end 2"]);
-    let summary = client.ended().summary;
-    assert!(summary.error.is_some_and(|error| error.contains("File too large")));
-    let footer = sound(&file).footer().cloned().expect("there was room for it");
-    assert!(footer.totals.calls >= 1000 && footer.lost.records > 0, "{:?}", footer.totals);
-    let [thread] = &footer.threads[..] else { panic!("one thread records") };
-    assert_eq!(thread.produced, thread.emitted + thread.lost);
-}
-
-#[test]
 fn ring_that_breaks_a_rule_is_refused_and_the_others_go_on() {
     let daemon = Daemon::start(&[]);
     let (mut liar, mut app) = (daemon.app(), daemon.app());

@@ -779,11 +779,11 @@ impl Assembler {
             Meta::Snapshot(snapshot) => {
                 self.snapshot = true;
                 self.held_us = self.held_us.max(snapshot.held_us.into());
-                let room = MISSING_MAX.saturating_sub(self.missing.len());
-                self.missing.extend(snapshot.sentences().take(room));
                 self.block.held_us = self.block.held_us.max(snapshot.held_us.into());
-                let room = MISSING_MAX.saturating_sub(self.block.missing.len());
-                self.block.missing.extend(snapshot.sentences().take(room));
+                for sentence in snapshot.sentences() {
+                    add_new(&mut self.missing, &sentence);
+                    add_new(&mut self.block.missing, &sentence);
+                }
             }
             Meta::Stored(stored) => self.take_stored(ring, &stored)?,
             // Left out where there should be none.
@@ -930,6 +930,13 @@ fn word_at(records: &[u8], at: usize) -> u64 {
     let mut word = [0; 8];
     word.copy_from_slice(&records[at..at + 8]);
     u64::from_le_bytes(word)
+}
+
+/// What threads leave out of their descriptions is often the same.
+fn add_new(missing: &mut Vec<String>, sentence: &str) {
+    if missing.len() < MISSING_MAX && !missing.iter().any(|known| known == sentence) {
+        missing.push(sentence.to_owned());
+    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use gapii_ringbuf::CounterMap;
 
 use crate::capture::assemble::Block;
 use crate::capture::facts::Facts;
+use crate::capture::fault::{self, Fault};
 use crate::capture::fill::fill;
 use crate::capture::spill::{Place, Spill};
 use crate::capture::writer::{Done, Finish};
@@ -118,6 +119,8 @@ struct Queue {
     pressed_until: Option<Instant>,
     /// Since when the writer waits for its output.
     writes_since: Option<Instant>,
+    /// Somebody waits for all of it to leave: blocks need not queue up to be put aside.
+    is_awaited: bool,
     /// Nothing more comes.
     is_closed: bool,
 }
@@ -177,10 +180,21 @@ impl Feed {
         self.0.push(Item::Finish(Box::new(finish)));
     }
 
+    /// All that waits is to be written, or put aside, soon: somebody waits for its ring space.
+    pub fn await_all(&self) {
+        self.0.lock().is_awaited = true;
+        self.0.pressed.notify_one();
+    }
+
     /// Whether there is no room for what should be put aside.
     pub fn is_exhausted(&self) -> bool {
         // Relaxed: a flag on its own.
         self.0.is_exhausted.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the blocks that wait in memory.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.0.lock().bytes
     }
 
     /// Bytes that are put aside.
@@ -230,7 +244,7 @@ impl Backlog {
             queue = match patience {
                 Some(Duration::ZERO) => {
                     drop(queue);
-                    match self.0.take() {
+                    match self.take() {
                         Some(work) => return Some(work),
                         // Somebody was quicker.
                         None => self.0.lock(),
@@ -243,6 +257,11 @@ impl Backlog {
                 None => changed.wait(queue).unwrap_or_else(PoisonError::into_inner),
             };
         }
+    }
+
+    /// The next piece of work, if there is one that nobody is at.
+    pub fn take(&self) -> Option<Work> {
+        self.0.take()
     }
 
     /// The writer waits for its output from now on, or has done so.
@@ -290,12 +309,34 @@ impl Spiller {
                 encoder = BlockEncoder::new(level).ok();
             }
             let Some(encoder) = &mut encoder else { return };
-            for _ in 0..count {
-                if !self.put_one(encoder, done) {
-                    break;
-                }
-                counter.ring_doorbell();
+            self.put(count, encoder, done, || counter.ring_doorbell());
+        }
+    }
+
+    /// Puts so many blocks aside, if there are as many and room for them; `put` hears of each.
+    fn put(
+        &self,
+        count: usize,
+        encoder: &mut BlockEncoder,
+        done: &Sender<Done>,
+        mut put: impl FnMut(),
+    ) {
+        for _ in 0..count {
+            if !self.put_one(encoder, done) {
+                break;
             }
+            put();
+        }
+    }
+
+    /// Puts blocks aside where they queue up, for an output that is held up.
+    #[cfg(test)]
+    pub fn step(&self, encoder: &mut BlockEncoder, done: &Sender<Done>) {
+        let queue = self.shared.lock();
+        let (count, is_much) = (queue.blocks, queue.is_much());
+        drop(queue);
+        if is_much {
+            self.put(count, encoder, done, || {});
         }
     }
 
@@ -309,7 +350,7 @@ impl Spiller {
             let held_up = queue.writes_since.is_some_and(|since| since.elapsed() >= self.held_up);
             // Relaxed: a flag on its own.
             let is_full = self.shared.is_exhausted.load(Ordering::Relaxed);
-            let is_much = queue.blocks >= SPILL_BLOCKS;
+            let is_much = queue.is_much();
             if is_much && held_up && !is_full {
                 return Some(queue.blocks);
             }
@@ -365,7 +406,7 @@ impl Spiller {
         self.shared.is_exhausted.store(!is_put, Ordering::Relaxed);
         drop(queue);
         self.shared.changed.notify_all();
-        if is_put {
+        if is_put && !fault::is_put_in(Fault::SpaceKept) {
             // A drain that is gone needs no ring space.
             let _ = done.send(Done { releases: waiting.given.releases.clone() });
         }
@@ -398,6 +439,12 @@ impl Queue {
     fn count_out(&mut self, waiting: &Waiting) {
         self.bytes -= waiting.given.raw.len() as u64;
         self.blocks -= 1;
+        self.is_awaited &= self.blocks > 0;
+    }
+
+    /// Whether an output that is held up has so much to take that it is put aside.
+    fn is_much(&self) -> bool {
+        self.blocks >= SPILL_BLOCKS || self.is_awaited && self.blocks > 0
     }
 
     fn is_pressed(&self) -> bool {
@@ -424,7 +471,7 @@ impl Shared {
     fn push(&self, item: Item) {
         let mut queue = self.lock();
         queue.push(item);
-        let is_much = queue.blocks >= SPILL_BLOCKS;
+        let is_much = queue.is_much();
         drop(queue);
         self.changed.notify_all();
         if is_much {

@@ -18,6 +18,7 @@ use std::{io, thread};
 use gapii_ringbuf::{CounterMap, Merger, Reading, SlotState};
 
 use crate::capture::assemble::RingKey;
+use crate::capture::fault::{self, Fault};
 use crate::capture::lane::Lane;
 use crate::capture::member::{Joining, Look, Member, Phase};
 use crate::capture::plan::Plan;
@@ -56,6 +57,17 @@ pub struct Drain {
     takers: Vec<Taker>,
 }
 
+/// What comes after a step of a drain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// The next one, at once.
+    Busy,
+    /// The next one, when somebody rings or some time has passed.
+    Idle,
+    /// None: all its captures are over.
+    Over,
+}
+
 impl DrainHandle {
     /// Adds a capture to a drain, if it still takes one, or starts one with it.
     pub fn with(
@@ -73,6 +85,13 @@ impl DrainHandle {
     }
 
     fn start(first: Taker, counter: Arc<CounterMap>) -> io::Result<Arc<Self>> {
+        let (handle, drain) = Self::new(first, counter);
+        thread::Builder::new().name(format!("drain-{}", handle.id)).spawn(move || drain.run())?;
+        Ok(handle)
+    }
+
+    /// A drain that has not begun to run.
+    pub fn new(first: Taker, counter: Arc<CounterMap>) -> (Arc<Self>, Drain) {
         let (orders, orders_in) = channel();
         let (id, plan) = (first.id(), first.capture.plan.clone());
         let handle = Arc::new(Self { id, plan, orders: Mutex::new(Some(orders)), counter });
@@ -85,8 +104,7 @@ impl DrainHandle {
             vacant: Vec::new(),
             takers: vec![first],
         };
-        thread::Builder::new().name(format!("drain-{id}")).spawn(move || drain.run())?;
-        Ok(handle)
+        (handle, drain)
     }
 
     /// Gives the drain an order; the order comes back if it takes no more.
@@ -116,31 +134,39 @@ impl Drain {
     fn run(mut self) {
         loop {
             let seen = self.handle.counter.doorbell();
-            let now_ns = clock::monotonic_ns();
-            self.take_done();
-            let mut busy = false;
-            // No short cut: each is asked.
-            let held_up = self.takers.iter_mut().fold(false, |held, taker| held | taker.holds_up());
-            if !held_up {
-                // Little at a time is cheaper left to gather; much is cheaper taken at once.
-                busy = self.round(now_ns) >= self.handle.plan.ring_bytes / 16;
-                busy |= self.look_after_members(now_ns);
-                for taker in &mut self.takers {
-                    busy |= taker.flush_for_others();
-                }
-            } else {
-                self.take_orders(now_ns);
-            }
-            self.look_after_takers(now_ns);
-            if self.takers.is_empty() && self.members.iter().all(Member::is_over) {
-                match self.handle.close(&self.orders) {
-                    Some(order) => self.take_order(order, now_ns),
-                    None => return,
-                }
-            } else if !busy {
-                self.sleep(seen);
+            match self.step(clock::monotonic_ns()) {
+                Step::Over => return,
+                Step::Busy => {}
+                Step::Idle => self.sleep(seen),
             }
         }
+    }
+
+    /// Does what there is to do at that time.
+    pub fn step(&mut self, now_ns: u64) -> Step {
+        self.take_done();
+        let mut busy = false;
+        // No short cut: each is asked.
+        let held_up = self.takers.iter_mut().fold(false, |held, taker| held | taker.holds_up());
+        if !held_up {
+            // Little at a time is cheaper left to gather; much is cheaper taken at once.
+            busy = self.round(now_ns) >= self.handle.plan.ring_bytes / 16;
+            busy |= self.look_after_members(now_ns);
+            for taker in &mut self.takers {
+                busy |= taker.flush_for_others();
+            }
+        } else {
+            self.take_orders(now_ns);
+        }
+        self.look_after_takers(now_ns);
+        if self.takers.is_empty() && self.members.iter().all(Member::is_over) {
+            match self.handle.close(&self.orders) {
+                Some(order) => self.take_order(order, now_ns),
+                None => return Step::Over,
+            }
+            busy = true;
+        }
+        if busy { Step::Busy } else { Step::Idle }
     }
 
     fn take_orders(&mut self, now_ns: u64) {
@@ -300,7 +326,13 @@ impl Drain {
         for member in self.members.iter().filter(|member| !member.is_over()) {
             let dead = member.left.is_some();
             for lane in &mut self.lanes[member.lanes.clone()] {
+                if reading == 1 && fault::is_put_in(Fault::OneReading) {
+                    lane.heads[1] = lane.heads[0];
+                    continue;
+                }
                 lane.heads[reading] = lane.head(dead);
+                #[cfg(test)]
+                crate::capture::simulation::elsewhere();
             }
         }
     }
@@ -369,8 +401,9 @@ impl Drain {
                 Phase::Emptying => {
                     if rings.iter().all(|lane| lane.is_read(&mut self.merger)) {
                         flush = true;
-                        if rings.iter().all(Lane::is_written) {
-                            self.end_member(index, now_ns);
+                        match rings.iter().all(Lane::is_written) {
+                            true => self.end_member(index, now_ns),
+                            false => self.takers.iter().for_each(Taker::await_all),
                         }
                     }
                     continue;
@@ -399,8 +432,8 @@ impl Drain {
             let lane = &mut self.lanes[index];
             let Some(consumer) = &mut lane.consumer else { continue };
             if consumer.slot().state() != Some(SlotState::Retired)
-                || !lane.is_read(&mut self.merger)
-                || !lane.is_written()
+                || (!lane.is_read(&mut self.merger) || !lane.is_written())
+                    && !fault::is_put_in(Fault::FreedUnread)
             {
                 continue;
             }

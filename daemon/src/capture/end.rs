@@ -16,6 +16,8 @@ pub enum Cause {
     Shutdown,
     /// The output takes no more.
     Output,
+    /// The daemon has no more memory for it.
+    Memory,
 }
 
 /// How one process' part of a capture ended.
@@ -39,7 +41,7 @@ pub struct Exited {
 pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd]) -> EndReason {
     match cause {
         Some(Cause::Shutdown) => return EndReason::Shutdown,
-        Some(Cause::Stop | Cause::Output) => return EndReason::Stop,
+        Some(Cause::Stop | Cause::Output | Cause::Memory) => return EndReason::Stop,
         None => {}
     }
     let said =
@@ -90,6 +92,7 @@ mod tests {
     fn reason_is_what_the_capture_was_told() {
         check(Some(Cause::Stop), None, &[said(process_end::STOP)], EndReason::Stop);
         check(Some(Cause::Output), None, &[said(process_end::STOP)], EndReason::Stop);
+        check(Some(Cause::Memory), None, &[said(process_end::STOP)], EndReason::Stop);
         check(Some(Cause::Shutdown), None, &[died(1)], EndReason::Shutdown);
         check(Some(Cause::Stop), None, &[], EndReason::Stop);
     }

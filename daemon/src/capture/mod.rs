@@ -10,6 +10,7 @@ pub mod backlog;
 pub mod drain;
 pub mod end;
 pub mod facts;
+pub mod fault;
 pub mod fill;
 pub mod filtering;
 pub mod keeper;
@@ -23,6 +24,8 @@ pub mod plan;
 pub mod progress;
 pub mod save;
 pub mod selection;
+#[cfg(test)]
+mod simulation;
 pub mod spill;
 pub mod taker;
 pub mod writer;
@@ -289,6 +292,13 @@ impl Capture {
     /// What gives it its records.
     pub fn drain(&self) -> Option<&Arc<DrainHandle>> {
         self.drain.get()
+    }
+
+    /// Memory that is held for it, about.
+    pub fn held_bytes(&self) -> u64 {
+        let kept = self.kept.as_ref().map_or(0, |kept| kept.extent().bytes);
+        // Relaxed: a number for people.
+        kept + self.progress.waiting_bytes.load(Ordering::Relaxed)
     }
 
     /// Nobody is left who would wait for a slow reader of the output.

@@ -49,6 +49,10 @@ pub enum OutputError {
     ReaderStuck,
     #[error("what was put aside for it cannot be read: {0}")]
     Spill(#[source] io::Error),
+    #[error(
+        "the daemon held as much memory as it may (its option memory), and most of it for this capture"
+    )]
+    Memory,
     #[error("a block cannot be compressed: {0}")]
     Encode(#[from] gapii_protocol::trace::block::EncodeError),
 }

@@ -125,11 +125,10 @@ impl Plan {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plan(id: u64) -> Plan {
-        Plan {
+impl Plan {
+    /// Of a test's capture.
+    pub fn of(id: u64) -> Self {
+        Self {
             id,
             client: 0,
             session: [0; 16],
@@ -153,6 +152,11 @@ mod tests {
             ring_bytes: 4 << 20,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn second_capture_is_told_what_the_first_lacks() {
@@ -162,26 +166,26 @@ mod tests {
             let named = expected.zip(refused.clone()).is_none_or(|(what, why)| why.contains(what));
             assert!(named, "{refused:?} does not name {expected:?}");
         };
-        let drops = || Plan { overflow: control::Overflow::Drop, ..plan(1) };
-        let observes = |every| Plan { observe_frames: Some(every), ..plan(1) };
-        let timed = || Plan { timing: true, ..plan(1) };
-        check(plan(1), plan(2), None);
-        check(plan(1), Plan { frames: Some(3), ..plan(2) }, None);
-        check(plan(1), timed(), Some("without --timing"));
-        check(timed(), plan(2), None);
-        check(plan(1), observes(1), Some("without --observe-frames"));
+        let drops = || Plan { overflow: control::Overflow::Drop, ..Plan::of(1) };
+        let observes = |every| Plan { observe_frames: Some(every), ..Plan::of(1) };
+        let timed = || Plan { timing: true, ..Plan::of(1) };
+        check(Plan::of(1), Plan::of(2), None);
+        check(Plan::of(1), Plan { frames: Some(3), ..Plan::of(2) }, None);
+        check(Plan::of(1), timed(), Some("without --timing"));
+        check(timed(), Plan::of(2), None);
+        check(Plan::of(1), observes(1), Some("without --observe-frames"));
         check(observes(1), observes(2), Some("--observe-frames 1"));
         check(observes(2), observes(2), None);
         check(observes(2), Plan { frame_pixels: true, ..observes(2) }, Some("--frame-pixels"));
-        check(drops(), plan(2), Some("--overflow drop"));
+        check(drops(), Plan::of(2), Some("--overflow drop"));
         check(drops(), drops(), None);
-        check(plan(1), drops(), None);
+        check(Plan::of(1), drops(), None);
     }
 
     #[test]
     fn second_capture_says_of_itself_what_its_processes_do() {
-        let first = Plan { timing: true, observe_frames: Some(3), ..plan(1) };
-        let second = Plan { frames: Some(7), ..plan(2) }.beside(&first).unwrap();
+        let first = Plan { timing: true, observe_frames: Some(3), ..Plan::of(1) };
+        let second = Plan { frames: Some(7), ..Plan::of(2) }.beside(&first).unwrap();
         assert_eq!((second.id, second.frames), (2, Some(7)));
         assert_eq!((second.timing, second.observe_frames), (true, Some(3)));
     }

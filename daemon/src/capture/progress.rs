@@ -19,6 +19,8 @@ pub struct Progress {
     pub stored_bytes: AtomicU64,
     pub ring_bytes: AtomicU64,
     pub file_bytes: AtomicU64,
+    /// What of the stream waits in memory until it is written.
+    pub waiting_bytes: AtomicU64,
     /// What of the stream waits in a file until the output takes it.
     pub spilled_bytes: AtomicU64,
     /// What comes is missing in it.

@@ -85,7 +85,7 @@ fn finish(selection: &Selection, origin: &Origin, exited: Option<Exited>) -> Fin
         ..Footer::default()
     };
     let calls = facts().map(|facts| u64::from(facts.seqs)).sum();
-    Finish { end, ledger, calls, stored_bytes: 0, footer }
+    Finish { end, ledger, calls, stored_bytes: 0, ends_for_memory: false, footer }
 }
 
 /// The reason of an end that nobody could tell before the program's parent did.

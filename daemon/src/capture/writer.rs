@@ -35,6 +35,8 @@ pub struct Finish {
     pub calls: u64,
     /// Bytes of blobs that came from stores.
     pub stored_bytes: u64,
+    /// There was no more memory for it.
+    pub ends_for_memory: bool,
     /// All but what the writer knows: totals, and the accounts by what is in the file.
     pub footer: Footer,
 }
@@ -157,34 +159,48 @@ impl Writer {
         progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
         while let Some(work) = backlog.next() {
             match work {
-                Work::Block(waiting, facts) => {
-                    let block = waiting.block();
-                    backlog.set_writing(true);
-                    self.write_block(block, &facts, waiting.frame());
-                    self.note_unfilled(&facts);
-                    backlog.set_writing(false);
-                    self.tell(progress);
-                    // A drain that is gone needs no ring space.
-                    let _ = done.send(Done { releases: block.releases.clone() });
-                    counter.ring_doorbell();
-                }
-                Work::Spilled(Ok(frame), facts) => {
-                    backlog.set_writing(true);
-                    self.write_whole(&frame, &facts);
-                    self.note_unfilled(&facts);
-                    backlog.set_writing(false);
-                    self.tell(progress);
-                }
-                Work::Spilled(Err(error), _) => {
-                    self.note(Err(OutputError::Spill(error)));
-                    self.tell(progress);
-                }
-                Work::Mark(reached) => drop(reached),
                 Work::Finish(finish) => return self.finish(*finish),
+                work => self.deal_with(work, backlog, progress, done),
             }
+            counter.ring_doorbell();
         }
         // The drain went without a word; what is written stays readable.
         Written { error: self.error, ..Written::default() }
+    }
+
+    /// Does a piece of work that is not the last.
+    pub fn deal_with(
+        &mut self,
+        work: Work,
+        backlog: &Backlog,
+        progress: &Progress,
+        done: &Sender<Done>,
+    ) {
+        match work {
+            Work::Block(waiting, facts) => {
+                let block = waiting.block();
+                backlog.set_writing(true);
+                self.write_block(block, &facts, waiting.frame());
+                self.note_unfilled(&facts);
+                backlog.set_writing(false);
+                self.tell(progress);
+                // A drain that is gone needs no ring space.
+                let _ = done.send(Done { releases: block.releases.clone() });
+            }
+            Work::Spilled(Ok(frame), facts) => {
+                backlog.set_writing(true);
+                self.write_whole(&frame, &facts);
+                self.note_unfilled(&facts);
+                backlog.set_writing(false);
+                self.tell(progress);
+            }
+            Work::Spilled(Err(error), _) => {
+                self.note(Err(OutputError::Spill(error)));
+                self.tell(progress);
+            }
+            Work::Mark(reached) => drop(reached),
+            Work::Finish(_) => {}
+        }
     }
 
     /// Writes the header.
@@ -296,7 +312,8 @@ impl Writer {
 
     /// Ends the stream, and writes index and footer.
     pub fn finish(mut self, finish: Finish) -> Written {
-        let Finish { mut end, mut ledger, mut footer, calls, stored_bytes } = finish;
+        let Finish { mut end, mut ledger, mut footer, calls, stored_bytes, ends_for_memory } =
+            finish;
         end.in_flight.retain(|command| {
             self.records.get(command.thread as usize).is_some_and(|&records| records > 0)
         });
@@ -329,6 +346,9 @@ impl Writer {
             ended => ended,
         };
         self.note(finished);
+        if ends_for_memory {
+            self.note(Err(OutputError::Memory));
+        }
         Written {
             footer,
             waits: ledger.waits,

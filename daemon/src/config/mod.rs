@@ -80,6 +80,13 @@ pub struct Config {
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub max_captures: u32,
 
+    /// Memory that the daemon may allocate, with K, M or G
+    ///
+    /// Beyond it the capture that holds most of it ends, and no other begins. Rings are the programs' memory
+    /// and do not count.
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = parse_size)]
+    pub memory: u64,
+
     /// Compression of traces: zstd's level, the lower the faster
     #[arg(long, value_name = "LEVEL", default_value_t = 1, allow_negative_numbers = true,
           value_parser = clap::value_parser!(i32).range(-7..=19))]

@@ -57,6 +57,9 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     let (contents, contents_limit) = session.stored();
     gauge("gapiid_contents_bytes", "Contents kept for later snapshots.", contents);
     gauge("gapiid_contents_bytes_limit", "Contents that may be.", contents_limit);
+    let (memory, memory_limit) = session.memory();
+    gauge("gapiid_memory_bytes", "Memory that the daemon has allocated.", memory);
+    gauge("gapiid_memory_bytes_limit", "Memory that it may allocate.", memory_limit);
     let room = session.spill_room();
     let (aside, ever_aside) = room.bytes();
     gauge("gapiid_spilled_bytes", "What slow outputs have not taken yet.", aside);

@@ -27,6 +27,7 @@ use crate::capture::spill::SpillRoom;
 use crate::capture::{Capture, Departure, Destination};
 use crate::clock;
 use crate::config::Config;
+use crate::memory;
 use crate::process::{Descriptors, Process};
 use crate::refusals::Refusals;
 use crate::remote::Links;
@@ -51,6 +52,7 @@ pub struct Session {
     max_apps: usize,
     max_clients: usize,
     max_captures: usize,
+    memory_limit: u64,
     level: i32,
     store_bytes: u64,
     counter: Arc<CounterMap>,
@@ -84,6 +86,7 @@ impl Session {
             max_apps: config.max_apps as usize,
             max_clients: config.max_clients as usize,
             max_captures: config.max_captures as usize,
+            memory_limit: config.memory,
             level: config.level,
             store_bytes: config.keep_contents,
             counter: Arc::new(counter),
@@ -254,13 +257,39 @@ impl Session {
 
     /// Refuses a capture more than there may be.
     fn check_captures(&self, table: &Table) -> Result<(), ControlError> {
-        if table.captures.len() < self.max_captures {
+        let held = memory::allocated_bytes();
+        let message = if table.captures.len() >= self.max_captures {
+            format!("{} captures run, and no more are begun", table.captures.len())
+        } else if held > self.memory_limit {
+            let limit = self.memory_limit;
+            format!("the daemon holds {held} bytes of the {limit} that it may (its option memory)")
+        } else {
             return Ok(());
+        };
+        Err(ControlError::new(code::TOO_MANY, message))
+    }
+
+    /// Ends the capture that holds most, where the daemon holds more memory than it may: one at a time,
+    /// since what it held is free once it has ended.
+    pub fn bound_memory(&self) {
+        let held = memory::allocated_bytes();
+        if held <= self.memory_limit {
+            return;
         }
-        Err(ControlError::new(
-            code::TOO_MANY,
-            format!("{} captures run, and no more are begun", table.captures.len()),
-        ))
+        let mut table = self.lock();
+        if table.ends_for_memory.is_some_and(|id| table.captures.contains_key(&id)) {
+            return;
+        }
+        let most = table.captures.values().max_by_key(|it| (it.held_bytes(), it.plan.id));
+        let Some(id) = most.filter(|it| it.stop(Cause::Memory)).map(|it| it.plan.id) else {
+            return;
+        };
+        table.ends_for_memory = Some(id);
+        let limit = self.memory_limit;
+        tracing::warn!(
+            capture = id,
+            "the daemon holds {held} bytes of the {limit} that it may: capture {id}, which holds most of them, ends"
+        );
     }
 
     /// Tells captures to stop; returns which.

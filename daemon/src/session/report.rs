@@ -8,9 +8,9 @@ use gapii_protocol::status::StatusPage;
 
 use crate::capture::Capture;
 use crate::capture::spill::SpillRoom;
-use crate::clock;
 use crate::session::Session;
 use crate::session::table::Table;
+use crate::{clock, memory};
 
 /// What was turned away.
 #[derive(Debug, Default)]
@@ -96,6 +96,11 @@ impl Session {
     /// Slots that threads have, in the application where most do.
     pub fn slots_used(&self) -> usize {
         self.lock().processes.values().map(|process| process.slots_used()).max().unwrap_or(0)
+    }
+
+    /// Memory that is allocated, and that may be, in bytes.
+    pub fn memory(&self) -> (u64, u64) {
+        (memory::allocated_bytes(), self.memory_limit)
     }
 
     /// Bytes that the stores of all applications hold, and those that they may.

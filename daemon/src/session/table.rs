@@ -30,6 +30,8 @@ pub(super) struct Table {
     pub(super) ended_refused_rings: u64,
     /// Captures that have ended, by the reason; what was kept is none.
     pub(super) ended_by_reason: BTreeMap<String, u64>,
+    /// The capture that was told last to end because of the memory that it held.
+    pub(super) ends_for_memory: Option<u64>,
     pub(super) ending: bool,
 }
 

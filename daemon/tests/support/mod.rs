@@ -18,7 +18,7 @@ use gapii_protocol::control::{
 };
 use gapii_protocol::trace::{TraceReader, verify};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use tempfile::TempDir;
 
 /// How long anything may take.
@@ -87,6 +87,15 @@ impl Daemon {
     pub fn limit_files(&self, bytes: u64) {
         let limit = Rlimit { current: Some(bytes), maximum: None };
         prlimit(Some(Pid::from_child(&self.child)), Resource::Fsize, limit).unwrap();
+    }
+
+    /// It may have no descriptor behind the last one that it has from now on.
+    pub fn limit_descriptors(&self) {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap();
+        let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u64>().ok();
+        let last = open.flatten().filter_map(number).max().unwrap();
+        let limit = Rlimit { current: Some(last + 1), ..getrlimit(Resource::Nofile) };
+        prlimit(Some(Pid::from_child(&self.child)), Resource::Nofile, limit).unwrap();
     }
 
     pub fn close_stdin(&mut self) {

@@ -25,6 +25,9 @@ pub struct Footer {
     /// Nanoseconds of Unix time.
     pub started_unix_ns: u64,
     pub ended_unix_ns: u64,
+    /// By how much the calendar was set back in between, in nanoseconds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub set_back_ns: u64,
     pub totals: Totals,
     pub lost: Lost,
     pub processes: Vec<ProcessEntry>,

@@ -53,6 +53,8 @@ pub struct Info {
     /// Nanoseconds of Unix time; 0 where it is not known.
     pub started_unix_ns: u64,
     pub ended_unix_ns: u64,
+    /// By how much the calendar was set back in between, in nanoseconds.
+    pub set_back_ns: u64,
     /// How often, and for how many nanoseconds, threads waited for room.
     pub waits: u64,
     pub wait_ns: u64,
@@ -121,6 +123,7 @@ impl Info {
             raw_bytes: footer.totals.raw_bytes,
             started_unix_ns: footer.started_unix_ns,
             ended_unix_ns: footer.ended_unix_ns,
+            set_back_ns: footer.set_back_ns,
             waits: sum(&footer.threads, |thread| thread.waits),
             wait_ns: sum(&footer.threads, |thread| thread.wait_ns),
             processes: footer.processes,
@@ -201,6 +204,7 @@ impl Info {
             writer: reader.header().writer.clone(),
             started_unix_ns: reader.header().started_unix_ns,
             ended_unix_ns: 0,
+            set_back_ns: 0,
             waits: 0,
             wait_ns: 0,
             memory: MemoryInfo::default(),

@@ -121,6 +121,7 @@ impl Taker {
         }
         let begun = portion.has_begun();
         portion.state = PortionState::Over;
+        self.has_let_go = true;
         let unslotted = if begun { portion.unslotted() } else { 0 };
         self.unslotted_calls = self.unslotted_calls.saturating_add(unslotted);
         let process = portion.process.index;

@@ -6,11 +6,12 @@ use gapii_protocol::trace::Footer;
 use gapii_protocol::trace::footer::{Lost, ProcessEntry};
 use gapii_protocol::trace::meta::End;
 
-use crate::capture::end;
+use crate::capture::end::{self, Cause};
 use crate::capture::lane::Lane;
 use crate::capture::taker::Taker;
 use crate::capture::taker::portion::{Portion, PortionState};
 use crate::capture::writer::Finish;
+use crate::clock;
 
 /// How often the counters that others read are brought up to date.
 const REPORT_NS: u64 = 100_000_000;
@@ -71,6 +72,7 @@ impl Taker {
             (&progress.lost_bytes, lost.bytes),
             (&progress.waits, waits),
             (&progress.wait_ns, wait_ns),
+            (&progress.waiting_bytes, self.feed.waiting_bytes()),
             (&progress.spilled_bytes, self.feed.spilled_bytes()),
         ] {
             // Relaxed: numbers for people.
@@ -92,6 +94,7 @@ impl Taker {
         let footer = Footer {
             signal: self.exited.and_then(|exited| exited.signal),
             started_unix_ns: self.started_unix_ns,
+            set_back_ns: clock::set_back_ns(self.started_unix_ns, self.capture.started_ns),
             processes: self.process_entries(),
             gaps: self.assembler.gaps().to_vec(),
             options: self.capture.plan.options(),
@@ -101,7 +104,9 @@ impl Taker {
             ..Footer::default()
         };
         let (calls, stored_bytes) = (self.assembler.calls(), self.assembler.stored_bytes());
-        let finish = Finish { end: End { reason, in_flight }, ledger, calls, stored_bytes, footer };
+        let end = End { reason, in_flight };
+        let ends_for_memory = self.cause == Some(Cause::Memory);
+        let finish = Finish { end, ledger, calls, stored_bytes, ends_for_memory, footer };
         // A writer that is gone has said so.
         self.feed.finish(finish);
     }

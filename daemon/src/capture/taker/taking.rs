@@ -11,6 +11,7 @@ use crate::capture::armed::Armed;
 use crate::capture::assemble::{Block, Refusal, RingKey, Run};
 use crate::capture::backlog::Feed;
 use crate::capture::end::Cause;
+use crate::capture::fault::{self, Fault};
 use crate::capture::lane::Lane;
 use crate::capture::member::unslotted_calls;
 use crate::capture::selection::{keyframe_in, stretch};
@@ -87,7 +88,7 @@ impl Taker {
     /// Whether the drain is to wait until another block may come. Where it need not, because there is no
     /// room for what the output does not take, what comes is missing.
     pub fn holds_up(&mut self) -> bool {
-        if self.feed.is_exhausted() && self.capture.kept.is_none() && !self.is_stopping() {
+        if self.feed.is_exhausted() && self.capture.kept.is_none() {
             self.miss(gap_cause::SLOW);
         }
         !self.has_room()
@@ -191,7 +192,10 @@ impl Taker {
         let key = portion.key;
         let own = |lane: &Lane| lane.member == member && lane.consumer.is_some();
         for (at, lane) in lanes.iter().enumerate().filter(|(_, lane)| own(lane)) {
-            let mut begun = lane.counts_given();
+            let mut begun = match fault::is_put_in(Fault::BegunTooLate) {
+                true => lane.counts(),
+                false => lane.counts_given(),
+            };
             let mut begun_given = lane.given;
             if at == current {
                 begun.produced = begun.produced.wrapping_add(passed);
@@ -212,6 +216,9 @@ impl Taker {
     /// Notes records that are missing in the stream.
     fn count_missing(&mut self, at: usize, cause: u32, (bytes, stamp): (&[u8], u64), now_ns: u64) {
         let Some(Some(share)) = self.shares.get_mut(at) else { return };
+        if fault::is_put_in(Fault::MissedUncounted) {
+            return;
+        }
         let found = stretch(bytes);
         self.missed_calls += found.calls;
         let begun = GapEntry { cause, first_stamp: stamp, start_ns: now_ns, ..GapEntry::default() };
@@ -224,10 +231,12 @@ impl Taker {
     }
 
     /// Ring space of the lane that it does not need: all below. What waits in memory for an output that takes
-    /// nothing is no reason to hold a program up.
+    /// nothing is no reason to hold a program up, where what comes is missing, or nothing comes.
     pub fn free_index(&self, at: usize, member: usize) -> u64 {
-        let is_slow = |state| matches!(state, PortionState::Missing { cause: gap_cause::SLOW, .. });
-        if self.portion(member).is_some_and(|portion| is_slow(portion.state)) {
+        let lets_go = |portion: &Portion| {
+            matches!(portion.state, PortionState::Missing { .. } | PortionState::Over)
+        };
+        if self.portion(member).is_some_and(lets_go) {
             return u64::MAX;
         }
         match self.shares.get(at) {
@@ -293,6 +302,13 @@ impl Taker {
     pub fn close_old_block(&mut self, now_ns: u64) {
         if self.assembler.opened_ns().is_some_and(|opened| now_ns >= opened + BLOCK_AGE_NS) {
             self.flush();
+        }
+    }
+
+    /// Has its blocks leave memory, if any are there: the ring space that they hold is waited for.
+    pub fn await_all(&self) {
+        if self.blocks_under_way > 0 {
+            self.feed.await_all();
         }
     }
 

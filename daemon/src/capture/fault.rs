@@ -1,0 +1,52 @@
+//! Mistakes that the simulation's tests put in on purpose, to see that it finds them. In the daemon itself
+//! there are none.
+
+/// A mistake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A round reads all heads once, and not again.
+    OneReading,
+    /// The slot of a thread that is gone is freed while its ring has records.
+    FreedUnread,
+    /// A capture that begins late counts from what was produced by then, not from what was given out.
+    BegunTooLate,
+    /// What a capture misses is not counted.
+    MissedUncounted,
+    /// Ring space of blocks that were put aside is not given back.
+    SpaceKept,
+}
+
+/// Whether it is put in, in this thread.
+#[inline]
+pub fn is_put_in(fault: Fault) -> bool {
+    #[cfg(test)]
+    return putting_in::is_put_in(fault);
+    #[cfg(not(test))]
+    {
+        let _ = fault;
+        false
+    }
+}
+
+#[cfg(test)]
+pub mod putting_in {
+    use std::cell::Cell;
+
+    use super::Fault;
+
+    thread_local! {
+        static PUT_IN: Cell<Option<Fault>> = const { Cell::new(None) };
+    }
+
+    pub(super) fn is_put_in(fault: Fault) -> bool {
+        PUT_IN.get() == Some(fault)
+    }
+
+    /// Does something with a mistake in it, or without one.
+    pub fn with<T>(fault: Option<Fault>, does: impl FnOnce() -> T) -> T {
+        PUT_IN.set(fault);
+        let done = does();
+        PUT_IN.set(None);
+        done
+    }
+}

@@ -1,0 +1,57 @@
+//! What the programs have done, written down beside them: whatever the daemon makes of it is held against this.
+
+use std::collections::BTreeMap;
+
+/// All calls that were recorded, of all threads there ever were.
+#[derive(Default)]
+pub struct Calls {
+    /// Moments: each has its own.
+    now: u64,
+    /// By thread, in its order.
+    threads: BTreeMap<u32, Vec<Call>>,
+}
+
+/// A recorded call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// Which of its program's recordings it belongs to.
+    pub recording: u64,
+    pub reserved: u64,
+    /// Nothing of it is seen before; none, where its program was killed first.
+    pub published: Option<u64>,
+}
+
+impl Calls {
+    /// The thread has room for its next call; that call's number in its thread.
+    pub fn reserve(&mut self, thread: u32, recording: u64) -> u32 {
+        let reserved = self.next_moment();
+        let calls = self.threads.entry(thread).or_default();
+        calls.push(Call { recording, reserved, published: None });
+        calls.len() as u32 - 1
+    }
+
+    pub fn publish(&mut self, thread: u32, number: u32) {
+        let moment = self.next_moment();
+        let calls = self.threads.get_mut(&thread).expect("it was reserved");
+        calls[number as usize].published = Some(moment);
+    }
+
+    pub fn get(&self, thread: u32, number: u32) -> Option<&Call> {
+        self.threads.get(&thread)?.get(number as usize)
+    }
+
+    /// Numbers of the calls that a thread has published in a recording.
+    pub fn published_in(&self, recording: u64) -> impl Iterator<Item = (u32, Vec<u32>)> + '_ {
+        self.threads.iter().filter_map(move |(thread, calls)| {
+            let is_of_it = |call: &Call| call.recording == recording && call.published.is_some();
+            let numbers: Vec<_> =
+                (0..).zip(calls).filter(|(_, it)| is_of_it(it)).map(|(number, _)| number).collect();
+            (!numbers.is_empty()).then_some((*thread, numbers))
+        })
+    }
+
+    fn next_moment(&mut self) -> u64 {
+        self.now += 1;
+        self.now
+    }
+}

@@ -1,0 +1,114 @@
+//! What there is no more of: room on the disk, descriptors, memory. Each is said, and what was recorded is sound.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+
+use gapii_protocol::app::{HelloReply, REPLY_LEN, reply_status};
+use gapii_protocol::control::{
+    self, ClientHello, Event, KeepRequest, Request, StartRequest, Target, code,
+};
+use support::{Daemon, capture_of, sound};
+
+#[test]
+fn full_device_ends_the_capture_with_an_error() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    client.start(capture_of(Target::Only), &full);
+    app.obey(&["wait", "thread", "calls 10", "idle", "end 2"]);
+    let error = client.ended().summary.error.expect("nothing can be written");
+    assert!(error.contains("No space left on device"), "{error}");
+    let Event::Apps(apps) = client.ask(&Request::Apps) else { panic!("apps are asked for") };
+    assert_eq!(apps[0].mode, "idle");
+}
+
+#[test]
+fn file_that_may_not_grow_keeps_what_fits() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "calls 1000"]);
+    let some = support::until("a block to be written", || {
+        let Event::Status(status) = daemon.client().ask(&Request::Status) else { return None };
+        Some(status.captures[0].progress.file_bytes).filter(|&bytes| bytes > 0)
+    });
+    daemon.limit_files(some + (64 << 10));
+    app.obey(&["frames 1000 1000", "idle", "end 2"]);
+    let summary = client.ended().summary;
+    assert!(summary.error.is_some_and(|error| error.contains("File too large")));
+    let footer = sound(&file).footer().cloned().expect("there was room for it");
+    assert!(footer.totals.calls >= 1000 && footer.lost.records > 0, "{:?}", footer.totals);
+    let [thread] = &footer.threads[..] else { panic!("one thread records") };
+    assert_eq!(thread.produced, thread.emitted + thread.lost);
+}
+
+#[test]
+fn who_comes_when_there_are_no_descriptors_is_told_and_captures_go_on() {
+    let daemon = Daemon::serving(&["--max-clients", "4096"], &[]);
+    let mut app = daemon.app();
+    let (mut client, mut other) = (daemon.client(), daemon.client());
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::Only), &file);
+    app.obey(&["wait", "thread", "calls 100"]);
+    daemon.limit_descriptors();
+
+    // Some are free still, between others.
+    let mut guests = Vec::new();
+    let error = loop {
+        let mut late = UnixStream::connect(daemon.path("ctl.sock")).unwrap();
+        let hello = Request::Hello(ClientHello::new("late"));
+        control::write_message(&mut late, &hello).unwrap();
+        match control::read_message(&mut late).unwrap() {
+            Some(Event::Hello(_)) => guests.push(late),
+            Some(Event::Error(error)) => break error,
+            said => panic!("{said:?}"),
+        }
+    };
+    assert!(error.code == code::TOO_MANY && error.message.contains("ulimit -n"), "{error:?}");
+    let mut late = UnixStream::connect(daemon.path("app.sock")).unwrap();
+    let mut reply = [0; REPLY_LEN];
+    late.read_exact(&mut reply).unwrap();
+    assert_eq!(HelloReply::from_bytes(&reply).unwrap().status, reply_status::TOO_MANY);
+    // The output of one that is served already does not arrive.
+    let refused = other.try_start(capture_of(Target::Only), tempfile::tempfile().unwrap());
+    assert!(matches!(refused, Event::Error(error) if error.message.contains("ulimit -n")));
+    let Event::Status(_) = other.ask(&Request::Status) else { panic!("it goes on") };
+    assert!(daemon.log().contains("cannot be accepted: Too many open files"), "{}", daemon.log());
+
+    app.obey(&["calls 100", "end 4", "retire"]);
+    let summary = client.ended().summary;
+    assert_eq!((summary.calls, summary.error), (200, None));
+    assert!(sound(&file).footer().is_some());
+}
+
+#[test]
+fn capture_that_holds_most_of_the_memory_ends_and_others_go_on() {
+    let daemon = Daemon::serving(&["--memory", "32M"], &[]);
+    let (mut kept, mut app) = (daemon.app(), daemon.app());
+    let (mut keeper, mut client) = (daemon.client(), daemon.client());
+    let file = tempfile::tempfile().unwrap();
+    client.start(capture_of(Target::App(app.pid().to_string())), &file);
+    app.obey(&["wait", "thread", "calls 100"]);
+    let keep =
+        KeepRequest { frames: u64::from(u32::MAX), bytes: 1 << 30, ..KeepRequest::default() };
+    let target = Target::App(kept.pid().to_string());
+    let request = StartRequest { keep: Some(keep), ..capture_of(target) };
+    assert!(matches!(keeper.ask(&Request::Start(request)), Event::Started(_)));
+    kept.obey(&["wait", "thread"]);
+    support::until("the memory to be used up", || {
+        kept.obey(&["frames 1000 10"]);
+        daemon.log().contains("capture 2, which holds most of them, ends").then_some(())
+    });
+
+    app.obey(&["calls 100", "end 4", "retire"]);
+    let summary = client.ended().summary;
+    assert_eq!((summary.calls, summary.error), (200, None));
+    assert!(sound(&file).footer().is_some());
+}
