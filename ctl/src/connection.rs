@@ -79,8 +79,9 @@ impl Connection {
 
     /// One request, one answer.
     pub fn ask(&mut self, request: &Request) -> Result<Event, Failure> {
-        self.send(request)?;
-        self.answer()
+        let sent = self.send(request);
+        // A refusal may stand before the end that sending has met.
+        self.answer().or_else(|failure| sent.and(Err(failure)))
     }
 
     /// Sends a request that is not answered, or whose answer is read later.

@@ -151,7 +151,7 @@ pub fn frame_rate(session: &Session) -> f64 {
 }
 
 /// Memory of a process that is no file and not shared, in bytes.
-fn anonymous_bytes(pid: u32) -> u64 {
+pub fn anonymous_bytes(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
     let kib = field.and_then(|field| field.trim().trim_end_matches(" kB").parse::<u64>().ok());

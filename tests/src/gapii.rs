@@ -99,9 +99,14 @@ impl Session {
 
     /// A daemon that serves this session, with `options` of `gapiid`.
     pub fn daemon(&self, options: &[&str]) -> Daemon {
+        self.daemon_with(options, &[])
+    }
+
+    /// The same with these variables in its environment.
+    pub fn daemon_with(&self, options: &[&str], variables: &[(&str, &Path)]) -> Daemon {
         let mut command = Process::new(artifact("gapiid"));
         self.adopt(&mut command);
-        let process = Running::start(command.args(options));
+        let process = Running::start(command.args(options).envs(variables.iter().copied()));
         let socket = self.path("gapii/ctl.sock");
         crate::wait::until("the daemon to listen", Duration::from_secs(10), || {
             UnixStream::connect(&socket).ok().map(drop)

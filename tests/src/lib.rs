@@ -12,6 +12,7 @@ pub mod attach_cost;
 pub mod attaching;
 pub mod bench;
 pub mod compare;
+pub mod crowd;
 pub mod damage;
 pub mod display;
 pub mod dumps;

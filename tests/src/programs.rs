@@ -97,6 +97,12 @@ pub fn presented() -> PathBuf {
     compile("presented.so", &source, &["-shared", "-fPIC"], &["-ldl"], &[])
 }
 
+/// `clock_set_back.c` as a library to preload.
+pub fn clock_set_back() -> PathBuf {
+    let source = source_directory().join("clock_set_back.c");
+    compile("clock_set_back.so", &source, &["-shared", "-fPIC"], &[], &[])
+}
+
 /// `load_linked.c` with the shim's archive in place of the libraries.
 pub fn static_program() -> PathBuf {
     let source = source_directory().join("load_linked.c");

@@ -79,6 +79,12 @@ fn describe(info: &TraceInfo) -> String {
     if !info.filter.is_empty() {
         lines.push(format!("filtered   only {}, and swaps", info.filter));
     }
+    if info.set_back_ns > 0 {
+        let back = Duration::from_nanos(info.set_back_ns);
+        lines.push(format!(
+            "calendar   was set back by {back:.1?} meanwhile; the times of commands were not"
+        ));
+    }
     lines.extend(info.missing.iter().map(|sentence| format!("missing    {sentence}")));
     lines.extend(info.processes.iter().map(process_line));
     lines.extend(

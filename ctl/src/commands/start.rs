@@ -1,4 +1,4 @@
-//! `start`: attaches to a running application and captures it from its next frame on.
+//! `start`: attaches to a running application, or to all, and captures from the next frame on.
 //!
 //! Ends when the capture does; Ctrl-C and SIGTERM stop it. The application runs on.
 
@@ -22,6 +22,10 @@ pub struct Start {
     #[command(flatten)]
     app: App,
 
+    /// Every application that is connected, in one trace
+    #[arg(long, conflicts_with = "app")]
+    all: bool,
+
     /// Call the capture so, for `gapii-ctl list`, `stop`, `pause` and `resume`
     #[arg(long, value_name = "NAME", value_parser = capture_name)]
     name: Option<String>,
@@ -41,15 +45,17 @@ pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
         Event::Apps(apps) => apps,
         other => return Err(connection.out_of_turn(&other)),
     };
-    let chosen = choose(&apps, args.app.app.as_deref())?;
-    let request = StartRequest {
-        name: args.name.clone(),
-        ..args.limits.request(Target::App(chosen.pid.to_string()))
+    let (target, name) = if args.all && apps.len() > 1 {
+        (Target::All, "applications")
+    } else {
+        let chosen = choose(&apps, args.app.app.as_deref())?;
+        (Target::App(chosen.pid.to_string()), &chosen.name[..])
     };
+    let request = StartRequest { name: args.name.clone(), ..args.limits.request(target) };
     if request.name.is_some() || request.bytes.is_some() {
         connection.must_share()?;
     }
-    let output = OutputFile::open(args.output.output.as_deref(), &chosen.name)?;
+    let output = OutputFile::open(args.output.output.as_deref(), name)?;
     let mut capture = Capture::start(connection, request, output)?;
     follow(&mut capture, &signals)
 }
@@ -65,7 +71,7 @@ fn choose<'a>(apps: &'a [AppInfo], wanted: Option<&str>) -> Result<&'a AppInfo, 
             "no application {wanted} is connected; `gapii-ctl apps` lists those that are"
         ))),
         (several, _) => Err(Failure::usage(format!(
-            "several applications fit, choose one with --app PID: {}",
+            "several applications fit, choose one with --app PID, or --all: {}",
             several
                 .iter()
                 .map(|app| format!("{} ({})", app.pid, app.name))

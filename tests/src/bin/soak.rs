@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use gapii_tests::attaching::{attach_at_random, kill_who_attaches, run_idle, start_and_stop};
+use gapii_tests::crowd::capture_crowd;
 use gapii_tests::damage::Sample;
 use gapii_tests::fake_driver::{self, Page};
 use gapii_tests::gapii::{Session, Trace};
@@ -54,6 +55,14 @@ struct Options {
     #[arg(long, default_value_t = 200)]
     remotes: u64,
 
+    /// Seconds for which sixteen programs are captured by eight clients
+    #[arg(long, default_value_t = 300)]
+    crowd_seconds: u64,
+
+    /// Seconds for which seeds of the daemon's simulation are tried
+    #[arg(long, default_value_t = 7_200)]
+    simulation_seconds: u64,
+
     /// Seconds for which a connected program does nothing
     #[arg(long, default_value_t = 60)]
     idle_seconds: u64,
@@ -70,6 +79,8 @@ const PARTS: &[Part] = &[
     ("cycles", cycles),
     ("killed attaches", killed_attaches),
     ("remote", remote),
+    ("crowd", crowd),
+    ("simulation", simulation),
     ("idle", idle),
 ];
 
@@ -81,7 +92,9 @@ fn main() {
         part(&options);
         println!("{name}: {:.0} s", began.elapsed().as_secs_f64());
     }
-    println!("fuzzing runs by itself: cargo +nightly fuzz run TARGET, in ringbuf and protocol");
+    println!(
+        "fuzzing runs by itself: cargo +nightly fuzz run TARGET, in apigen, protocol, remote, replay and ringbuf"
+    );
 }
 
 fn orders(options: &Options) {
@@ -155,6 +168,21 @@ fn remote(options: &Options) {
     let remote = Remote::new();
     let sum = save_through(&remote, &mut Random::seeded("remote"), options.remotes);
     println!("remote: {sum}");
+}
+
+fn crowd(options: &Options) {
+    let crowd = capture_crowd(Duration::from_secs(options.crowd_seconds));
+    println!("crowd: {crowd}");
+}
+
+/// New seeds of the daemon's simulation, which is part of its unit tests.
+fn simulation(options: &Options) {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--quiet", "--release", "-p", "gapiid", "--bin", "gapiid"]);
+    cargo.args(["simulation::seeds", "--", "--nocapture"]);
+    cargo.env("GAPII_SIMULATION_SECONDS", options.simulation_seconds.to_string());
+    let done = cargo.status().expect("cargo can be started");
+    assert!(done.success(), "{done}");
 }
 
 /// Open files and resident bytes.

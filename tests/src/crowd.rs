@@ -1,0 +1,127 @@
+//! Many programs and many clients of one daemon at a time, some of which take nothing or little: what the
+//! others get is whole, and the daemon holds no more than it is allowed.
+
+use std::fmt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::attaching::anonymous_bytes;
+use crate::fake_driver;
+use crate::gapii::{Session, Trace, append};
+use crate::process::{LIMIT, Running, run};
+use crate::programs::program;
+use crate::sharing::{Piped, listed, number, start};
+use crate::wait;
+
+pub const PROGRAMS: usize = 16;
+pub const THREADS: usize = 4;
+/// What the daemon may hold beside its rings, in bytes.
+const HELD_MAX: u64 = 256 << 20;
+/// Options of the daemon: little room for each slow client.
+const DAEMON: &[&str] = &["--ring-size", "256K", "--spill", "8M"];
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Crowd {
+    /// Commands of the lossless captures together.
+    pub calls: u64,
+    /// Commands that slow clients did not get, and were told of.
+    pub missed: u64,
+    /// What the daemon held at most, in bytes.
+    pub held: u64,
+}
+
+/// A client whose trace is to have everything.
+struct Whole {
+    name: String,
+    running: Running,
+    trace: Trace,
+}
+
+/// Captures all programs for so long, with eight clients of which three are slow.
+///
+/// # Panics
+/// When a trace does not verify, a lossless one lacks something, a slow client is not told what it missed, a program
+/// ends, or the daemon holds too much.
+#[track_caller]
+pub fn capture_crowd(time: Duration) -> Crowd {
+    let session = Session::new();
+    let daemon = session.daemon(DAEMON);
+    let programs: Vec<_> = (0..PROGRAMS).map(|_| start_program(&session)).collect();
+    let pids = wait::until("all programs to be connected", LIMIT, || {
+        let pids: Vec<_> = session.apps().iter().map(|app| number(&app["pid"])).collect();
+        (pids.len() == PROGRAMS).then_some(pids)
+    });
+
+    let mut whole = vec![begin(&session, "all", &["--all"])];
+    for (at, pid) in pids.iter().take(4).enumerate() {
+        whole.push(begin(&session, &format!("one-{at}"), &["--app", &pid.to_string()]));
+    }
+    let piped = |name: &str, options: &[&str]| {
+        let command =
+            session.ctl(["start", "--name", name].iter().chain(options).chain(&["-o", "-"]));
+        Piped::start(&session, name, command)
+    };
+    let stalled = piped("stalled", &["--all"]);
+    let stalled_too = piped("stalled-too", &["--app", &pids[5].to_string(), "--if-slow", "drop"]);
+    let slow = piped("slow", &["--app", &pids[0].to_string()]);
+    let slow = std::thread::spawn(move || slow.read(Duration::from_millis(100)));
+
+    let began = Instant::now();
+    let mut held = 0;
+    while began.elapsed() < time {
+        std::thread::park_timeout(time / 100);
+        held = held.max(anonymous_bytes(daemon.pid()));
+    }
+    assert_eq!(session.apps().len(), PROGRAMS, "every program goes on");
+    assert!(held < HELD_MAX, "the daemon held {held} bytes");
+    run(&mut session.ctl(["stop"])).ok();
+
+    let mut crowd = Crowd { held, ..Crowd::default() };
+    for Whole { name, running, trace } in whole {
+        println!("{name}: {}", running.finish(LIMIT).ok().stderr.trim());
+        trace.is_whole("stop");
+        crowd.calls += number(&trace.info()["calls"]);
+    }
+    let slow = slow.join().expect("the slow client reads");
+    for (trace, said) in [slow, stalled.read(Duration::ZERO), stalled_too.read(Duration::ZERO)] {
+        println!("{}", said.trim());
+        trace.verify();
+        let lost = number(&trace.info()["lost"]["calls"]);
+        assert_eq!(lost == 0, said.contains(" 0 lost"), "{said}");
+        crowd.missed += lost;
+    }
+    drop(programs);
+    crowd
+}
+
+fn start_program(session: &Session) -> Running {
+    let mut process = Command::new(program("draw_forever"));
+    // About a millisecond in glFinish: 64 threads that want two processors, and make calls all the time.
+    process.arg(THREADS.to_string()).env("FAKE_DRIVER_FINISH", "2000000");
+    fake_driver::use_in(&mut process, None);
+    let mut command = session.ctl(["run", "--idle"]);
+    append(&mut command, &process);
+    Running::start(&mut command)
+}
+
+/// Starts a capture and waits until it has frames.
+fn begin(session: &Session, name: &str, options: &[&str]) -> Whole {
+    let (running, trace) = start(session, name, options);
+    let has_frames = |capture: &Value| number(&capture["progress"]["frames"]) > 0;
+    wait::until(&format!("frames of {name}"), LIMIT, || listed(session, name).filter(has_frames));
+    Whole { name: name.to_owned(), running, trace }
+}
+
+impl fmt::Display for Crowd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { calls, missed, held } = self;
+        let held = held >> 20;
+        write!(
+            f,
+            "{calls} commands without a loss, {missed} missed by slow clients; the daemon held {held} MiB at most"
+        )
+    }
+}
