@@ -92,8 +92,8 @@ fn run_one(check: &Check) -> (bool, Duration) {
 
 /// Without optimisation, with overflow checks and debug assertions.
 fn unit_tests() -> anyhow::Result<()> {
-    let arguments = ["test", "--workspace", "--exclude", "gapii-shim", "--exclude", "gapii-tests"];
-    step::run(&mut step::cargo(&arguments))
+    let without = ["--exclude", "gapii-shim", "--exclude", "gapii-tests"];
+    step::run(step::cargo(&["test", "--no-fail-fast", "--workspace"]).args(without))
 }
 
 /// By themselves: together with the tools the shim would get their features.

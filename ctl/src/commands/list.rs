@@ -12,6 +12,9 @@ use crate::failure::Failure;
 use crate::table;
 use crate::text;
 
+/// Programs of a capture that are named in its line.
+const PROGRAMS_MAX: usize = 3;
+
 #[derive(Args, Debug)]
 pub struct List {
     #[command(flatten)]
@@ -67,8 +70,12 @@ fn programs(pids: &[u32], apps: &[AppInfo]) -> String {
         Some(app) => format!("{} ({pid})", app.name),
         None => pid.to_string(),
     };
-    let names: Vec<_> = pids.iter().map(named).collect();
-    if names.is_empty() { "-".to_owned() } else { names.join(", ") }
+    let names: Vec<_> = pids.iter().take(PROGRAMS_MAX).map(named).collect();
+    match pids.len() - names.len() {
+        _ if names.is_empty() => "-".to_owned(),
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +83,13 @@ mod tests {
     use gapii_protocol::control::Progress;
 
     use super::*;
+
+    #[test]
+    fn a_few_programs_are_named_and_the_others_counted() {
+        assert_eq!(programs(&[], &[]), "-");
+        assert_eq!(programs(&[1, 2, 3], &[]), "1, 2, 3");
+        assert_eq!(programs(&[1, 2, 3, 4, 5], &[]), "1, 2, 3 and 2 more");
+    }
 
     #[test]
     fn captures_are_listed_with_what_they_take_and_miss() {
