@@ -112,13 +112,14 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     let sockets = Sockets::open(config)?;
     let session = Session::new(config)?;
     let (end, ending) = watch::channel(false);
-    tokio::spawn(accept_apps(Arc::clone(&session), sockets.app));
+    tokio::spawn(accept_apps(Arc::clone(&session), sockets.app, Reserve::new()));
     if let Some(listener) = sockets.remote {
         let address = listener.local_addr()?;
         tracing::info!(%address, "remote clients are served at {address}");
         tokio::spawn(remote::serve(Arc::clone(&session), listener, ending.clone()));
     }
-    let clients = tokio::spawn(accept_clients(Arc::clone(&session), sockets.ctl, ending));
+    let reserve = Reserve::new();
+    let clients = tokio::spawn(accept_clients(Arc::clone(&session), sockets.ctl, reserve, ending));
     if let Some(listener) = sockets.metrics {
         tracing::info!("metrics are served at {listener}");
         tokio::spawn(metrics::serve(Arc::clone(&session), listener));
@@ -154,10 +155,9 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn accept_apps(session: Arc<Session>, listener: UnixListener) {
+async fn accept_apps(session: Arc<Session>, listener: UnixListener, mut reserve: Reserve) {
     let mut connections = JoinSet::new();
     let door = Door::default();
-    let mut reserve = Reserve::new();
     let no_room = HelloReply::refusal(reply_status::TOO_MANY, std::process::id()).to_bytes();
     loop {
         match listener.accept().await {
@@ -184,11 +184,11 @@ async fn accept_apps(session: Arc<Session>, listener: UnixListener) {
 async fn accept_clients(
     session: Arc<Session>,
     listener: UnixListener,
+    mut reserve: Reserve,
     mut ending: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
     let door = Door::default();
-    let mut reserve = Reserve::new();
     let no_room = control::encode(&Event::Error(descriptors::exhausted())).unwrap_or_default();
     loop {
         let told = ending.clone();
