@@ -97,10 +97,10 @@ impl Connection {
         output: BorrowedFd<'_>,
     ) -> Result<control::Started, Failure> {
         if !request.filter.is_empty() {
-            self.must_know(FILTER_VERSION, "--thread, --api and --function")?;
+            self.must_speak(FILTER_VERSION, "knows no --thread, --api and --function")?;
         }
         if request.when.is_some() {
-            self.must_know(TRIGGER_VERSION, "--when")?;
+            self.must_speak(TRIGGER_VERSION, "knows no --when")?;
         }
         let frame = self.frame(&Request::Start(request))?;
         let sent = self.send_with(&frame, output).map_err(|error| self.broken(&error))?;
@@ -135,33 +135,20 @@ impl Connection {
 
     /// Refuses a daemon that does not know how to keep anything.
     pub fn must_keep(&self) -> Result<(), Failure> {
-        match self.server.version {
-            KEEPING_VERSION.. => Ok(()),
-            _ => Err(Failure::unreachable(format!(
-                "the daemon at {} is older and keeps nothing; end it, and start the gapiid of this version",
-                self.path.display()
-            ))),
-        }
+        self.must_speak(KEEPING_VERSION, "keeps nothing")
     }
 
     /// Refuses a daemon that has one capture of each program, without a name.
     pub fn must_share(&self) -> Result<(), Failure> {
-        match self.server.version {
-            SHARING_VERSION.. => Ok(()),
-            _ => Err(Failure::unreachable(format!(
-                "the daemon at {} is older and knows no names, pauses and limits of bytes; end it, and start \
-                 the gapiid of this version",
-                self.path.display()
-            ))),
-        }
+        self.must_speak(SHARING_VERSION, "knows no names, pauses and limits of bytes")
     }
 
-    /// Refuses a daemon that would pass over what it does not know.
-    fn must_know(&self, version: u16, what: &str) -> Result<(), Failure> {
+    /// Refuses a daemon that does not speak this version, and says what it lacks.
+    fn must_speak(&self, version: u16, lack: &str) -> Result<(), Failure> {
         match self.server.version >= version {
             true => Ok(()),
             false => Err(Failure::unreachable(format!(
-                "the daemon at {} is older and knows no {what}; end it, and start the gapiid of this version",
+                "the daemon at {} is older and {lack}; end it, and start the gapiid of this version",
                 self.path.display()
             ))),
         }
@@ -204,13 +191,7 @@ impl Connection {
 
     /// Makes it a connection of a link, for a client of another machine.
     pub fn into_link(mut self) -> Result<UnixStream, Failure> {
-        if self.server.version < LINK_VERSION {
-            return Err(Failure::unreachable(format!(
-                "the daemon at {} is older and knows no clients of other machines; end it, and start the \
-                 gapiid of this version",
-                self.path.display()
-            )));
-        }
+        self.must_speak(LINK_VERSION, "knows no clients of other machines")?;
         match self.ask(&Request::Link)? {
             Event::Link => {}
             other => return Err(self.out_of_turn(&other)),

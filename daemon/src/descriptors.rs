@@ -3,19 +3,31 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 use gapii_protocol::control::{ControlError, code};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, SocketFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::net::UnixListener;
+
+use crate::refusals::Refusals;
 
 /// More than all bounds together come to, and few enough to count in a loop.
 const WANTED: u64 = 1 << 16;
+/// A pause after an accept that failed, where nobody could be told.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A descriptor that is kept back: with it who connects when there is no other is told so.
 #[derive(Debug)]
-pub struct Reserve(Option<OwnedFd>);
+pub struct Reserve {
+    kept: Option<OwnedFd>,
+    /// Who connects.
+    who: &'static str,
+    /// What is said.
+    words: Vec<u8>,
+}
 
 /// Raises the limit as far as the system lets it be, which for most is far above what programs begin
 /// with.
@@ -43,21 +55,34 @@ pub fn are_exhausted() -> bool {
 }
 
 impl Reserve {
-    pub fn new() -> Self {
-        Self(any().ok())
+    pub fn new(who: &'static str, words: Vec<u8>) -> Self {
+        Self { kept: any().ok(), who, words }
     }
 
-    /// Answers who has connected with `words` and no more, where `error` of accepting them is the want of
-    /// descriptors. False: nobody was answered.
-    pub fn turn_away(&mut self, error: &io::Error, listener: impl AsFd, words: &[u8]) -> bool {
-        if !Errno::from_io_error(error).is_some_and(is_want) || self.0.take().is_none() {
+    /// Somebody cannot be accepted. They are told so where that is for want of descriptors.
+    pub async fn refuse(
+        &mut self,
+        error: &io::Error,
+        listener: &UnixListener,
+        refusals: &Refusals,
+    ) {
+        refusals.say(format_args!("{} cannot be accepted: {error}", self.who));
+        if !Errno::from_io_error(error).is_some_and(is_want) || !self.turn_away(listener) {
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+        }
+    }
+
+    /// False: nobody was answered.
+    fn turn_away(&mut self, listener: impl AsFd) -> bool {
+        if self.kept.take().is_none() {
             return false;
         }
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let answered = rustix::net::accept_with(listener, flags).is_ok_and(|socket| {
-            rustix::net::send(socket, words, SendFlags::NOSIGNAL | SendFlags::DONTWAIT).is_ok()
+            rustix::net::send(socket, &self.words, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+                .is_ok()
         });
-        self.0 = any().ok();
+        self.kept = any().ok();
         answered
     }
 }

@@ -57,8 +57,6 @@ const PAGE_PERIOD: Duration = Duration::from_millis(250);
 const ENDING_LIMIT: Duration = Duration::from_secs(8);
 /// How long remote clients have to take the rest.
 const LINKS_LIMIT: Duration = Duration::from_secs(3);
-/// A pause after an accept that failed, where nobody could be told.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// What is wrong with the command line or a configuration file: trying again does not help.
 const WRONG_CONFIGURATION: u8 = 2;
 
@@ -112,13 +110,16 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     let sockets = Sockets::open(config)?;
     let session = Session::new(config)?;
     let (end, ending) = watch::channel(false);
-    tokio::spawn(accept_apps(Arc::clone(&session), sockets.app, Reserve::new()));
+    let words = HelloReply::refusal(reply_status::TOO_MANY, std::process::id()).to_bytes();
+    let reserve = Reserve::new("an application", words.to_vec());
+    tokio::spawn(accept_apps(Arc::clone(&session), sockets.app, reserve));
     if let Some(listener) = sockets.remote {
         let address = listener.local_addr()?;
         tracing::info!(%address, "remote clients are served at {address}");
         tokio::spawn(remote::serve(Arc::clone(&session), listener, ending.clone()));
     }
-    let reserve = Reserve::new();
+    let words = control::encode(&Event::Error(descriptors::exhausted()))?;
+    let reserve = Reserve::new("a client", words);
     let clients = tokio::spawn(accept_clients(Arc::clone(&session), sockets.ctl, reserve, ending));
     if let Some(listener) = sockets.metrics {
         tracing::info!("metrics are served at {listener}");
@@ -158,7 +159,6 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
 async fn accept_apps(session: Arc<Session>, listener: UnixListener, mut reserve: Reserve) {
     let mut connections = JoinSet::new();
     let door = Door::default();
-    let no_room = HelloReply::refusal(reply_status::TOO_MANY, std::process::id()).to_bytes();
     loop {
         match listener.accept().await {
             Ok((socket, _)) => {
@@ -169,12 +169,7 @@ async fn accept_apps(session: Arc<Session>, listener: UnixListener, mut reserve:
                     session.rejected.count(|counters| &counters.app_timeouts);
                 }
             }
-            Err(error) => {
-                session.refusals.say(format_args!("an application cannot be accepted: {error}"));
-                if !reserve.turn_away(&error, &listener, &no_room) {
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
+            Err(error) => reserve.refuse(&error, &listener, &session.refusals).await,
         }
         while connections.try_join_next().is_some() {}
     }
@@ -189,7 +184,6 @@ async fn accept_clients(
 ) {
     let mut connections = JoinSet::new();
     let door = Door::default();
-    let no_room = control::encode(&Event::Error(descriptors::exhausted())).unwrap_or_default();
     loop {
         let told = ending.clone();
         tokio::select! {
@@ -204,12 +198,7 @@ async fn accept_clients(
                         session.rejected.count(|counters| &counters.ctl_timeouts);
                     }
                 }
-                Err(error) => {
-                    session.refusals.say(format_args!("a client cannot be accepted: {error}"));
-                    if !reserve.turn_away(&error, &listener, &no_room) {
-                        tokio::time::sleep(ACCEPT_PAUSE).await;
-                    }
-                }
+                Err(error) => reserve.refuse(&error, &listener, &session.refusals).await,
             },
             () = client::told(&mut ending) => break,
         }

@@ -23,10 +23,7 @@ fn main() {
     black_box(header.encode().expect("a header can be encoded"));
     println!("next header: {:?}", since(start));
 
-    let id = |name: &str| {
-        let found = header.description.functions().iter().find(|function| function.name == name);
-        found.expect("the tables have it").id
-    };
+    let id = |name| header.description.named(name).expect("the tables have it").id;
     let (uniform, error) = (id("glUniform4f"), id("glGetError"));
     let plain = file(&frame, |raw, n| {
         record(raw, uniform, EFFECT, &[n as u32, 0, 0, 0, 0]);

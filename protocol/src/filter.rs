@@ -135,8 +135,7 @@ mod tests {
     }
 
     fn function(name: &str) -> &'static Function {
-        let functions = Description::built_in().functions();
-        functions.iter().find(|function| function.name == name).unwrap()
+        Description::built_in().named(name).unwrap()
     }
 
     #[test]

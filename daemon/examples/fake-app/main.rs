@@ -291,7 +291,6 @@ fn receive_reply(socket: &UnixStream) -> anyhow::Result<(HelloReply, Vec<OwnedFd
 }
 
 fn function(name: &str) -> anyhow::Result<u16> {
-    let functions = Description::built_in().functions();
-    let found = functions.iter().find(|function| function.name == name);
+    let found = Description::built_in().named(name);
     Ok(found.with_context(|| format!("{name} is not described"))?.id)
 }

@@ -3,6 +3,7 @@
 use gapii_protocol::atom::{CAPTURE_END, KEYFRAME, LEAVE, META_FIRST, SETUP, SNAPSHOT, THREAD};
 use gapii_protocol::filter;
 use gapii_protocol::trace::Description;
+use gapii_protocol::trace::description::Function;
 use gapii_protocol::trace::meta::{CaptureEnd, Meta};
 use gapii_protocol::trace::record::{Record, Records};
 use gapii_protocol::trigger::Trigger;
@@ -34,20 +35,16 @@ enum Sought {
 impl Armed {
     /// From now on, when the process has ended so many frames.
     pub fn with(trigger: &Trigger, frames: u64, description: &Description) -> Self {
-        let functions = description.functions();
         let sought = match trigger {
             Trigger::Function(pattern) => {
-                let count = functions.iter().map(|function| usize::from(function.id) + 1).max();
-                let mut fitting = vec![false; count.unwrap_or(0)];
-                for function in functions {
-                    fitting[usize::from(function.id)] = filter::fits(pattern, &function.name);
-                }
-                Sought::Function(fitting)
+                let fits = |function: &Function| filter::fits(pattern, &function.name);
+                Sought::Function(description.table(false, fits))
             }
             Trigger::GlError => {
-                let get_error = functions.iter().find(|function| function.name == "glGetError");
                 // An id that no record has.
-                Sought::Result(get_error.map_or(META_FIRST, |function| function.id))
+                let unknown = META_FIRST;
+                let get_error = description.named("glGetError");
+                Sought::Result(get_error.map_or(unknown, |function| function.id))
             }
             Trigger::FrameLonger(ns) => Sought::FrameLonger(*ns),
             Trigger::Frame(frame) => Sought::Frame(*frame),
@@ -115,8 +112,7 @@ mod tests {
     use super::*;
 
     fn id_of(name: &str) -> u16 {
-        let functions = Description::built_in().functions();
-        functions.iter().find(|function| function.name == name).unwrap().id
+        Description::built_in().named(name).unwrap().id
     }
 
     fn record(id: u16, flags: u16, word: u64) -> Vec<u8> {

@@ -1049,8 +1049,7 @@ mod tests {
     }
 
     fn swap(flags: u16, stamp: Option<u64>) -> Vec<u8> {
-        let functions = Description::built_in().functions();
-        let swap = functions.iter().find(|function| function.name == "eglSwapBuffers").unwrap();
+        let swap = Description::built_in().named("eglSwapBuffers").unwrap();
         record(swap.id, flags, stamp, &[1; 16])
     }
 

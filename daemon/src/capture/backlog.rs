@@ -182,7 +182,9 @@ impl Feed {
 
     /// All that waits is to be written, or put aside, soon: somebody waits for its ring space.
     pub fn await_all(&self) {
-        self.0.lock().is_awaited = true;
+        let mut queue = self.0.lock();
+        queue.is_awaited = queue.blocks > 0;
+        drop(queue);
         self.0.pressed.notify_one();
     }
 
@@ -444,7 +446,7 @@ impl Queue {
 
     /// Whether an output that is held up has so much to take that it is put aside.
     fn is_much(&self) -> bool {
-        self.blocks >= SPILL_BLOCKS || self.is_awaited && self.blocks > 0
+        self.blocks >= SPILL_BLOCKS || self.is_awaited
     }
 
     fn is_pressed(&self) -> bool {

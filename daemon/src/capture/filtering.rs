@@ -26,19 +26,16 @@ impl Filtering {
         if filter.is_empty() {
             return None;
         }
-        let functions = description.functions();
-        let count = functions.iter().map(|function| usize::from(function.id) + 1).max();
-        let mut wanted = vec![WantedOf::Nobody; count.unwrap_or(0)];
-        for function in functions {
-            wanted[usize::from(function.id)] = if Filter::is_wanted_of_all(function) {
+        let functions = description.table(WantedOf::Nobody, |function| {
+            if Filter::is_wanted_of_all(function) {
                 WantedOf::All
             } else if filter.wants_function(function) {
                 WantedOf::WantedThreads
             } else {
                 WantedOf::Nobody
-            };
-        }
-        Some(Self { filter: filter.clone(), functions: wanted })
+            }
+        });
+        Some(Self { filter: filter.clone(), functions })
     }
 
     pub fn wants_thread(&self, thread: &Thread) -> bool {

@@ -9,16 +9,12 @@ pub struct PlainPayloads(Vec<[u32; 2]>);
 
 impl PlainPayloads {
     pub fn of(description: &Description) -> Self {
-        let functions = description.functions();
-        let count = functions.iter().map(|function| usize::from(function.id) + 1).max();
-        let mut lens = vec![[u32::MAX; 2]; count.unwrap_or(0)];
-        for function in functions {
-            lens[usize::from(function.id)] = [
+        Self(description.table([u32::MAX; 2], |function| {
+            [
                 function.fixed_len.next_multiple_of(8),
                 function.result_len().next_multiple_of(8) as u32,
-            ];
-        }
-        Self(lens)
+            ]
+        }))
     }
 
     /// Whether the record is one of a command that is known, and longer than its arguments or result.
@@ -40,8 +36,7 @@ mod tests {
         let description = Description::built_in();
         let plain = PlainPayloads::of(description);
         let check = |name: &str, flags: u16, payload_len: u32, expected: bool| {
-            let mut functions = description.functions().iter();
-            let id = functions.find(|function| function.name == name).unwrap().id;
+            let id = description.named(name).unwrap().id;
             let header = Header::new(id, flags, HEADER_LEN + payload_len);
             let stamped = header.with_stamp();
             for header in [header, stamped, header.with_time(), stamped.with_time()] {

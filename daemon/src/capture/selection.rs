@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn filter_leaves_out_commands_of_threads_that_it_does_not_want_and_describes_all() {
         let description = Description::built_in();
-        let swap = description.functions().iter().find(|it| it.name == "eglSwapBuffers").unwrap();
+        let swap = description.named("eglSwapBuffers").unwrap();
         let wanted = |thread: &str, records: &[Vec<u8>]| {
             let filter = Filter { threads: vec![thread.to_owned()], ..Filter::default() };
             let filter = Filtering::of(&filter, description).map(Arc::new);

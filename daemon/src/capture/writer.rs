@@ -158,9 +158,8 @@ impl Writer {
         // Relaxed: as below.
         progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
         while let Some(work) = backlog.next() {
-            match work {
-                Work::Finish(finish) => return self.finish(*finish),
-                work => self.deal_with(work, backlog, progress, done),
+            if let Some(finish) = self.deal_with(work, backlog, progress, done) {
+                return self.finish(*finish);
             }
             counter.ring_doorbell();
         }
@@ -168,14 +167,14 @@ impl Writer {
         Written { error: self.error, ..Written::default() }
     }
 
-    /// Does a piece of work that is not the last.
+    /// Does a piece of work; the last one, for [`Self::finish`], comes back.
     pub fn deal_with(
         &mut self,
         work: Work,
         backlog: &Backlog,
         progress: &Progress,
         done: &Sender<Done>,
-    ) {
+    ) -> Option<Box<Finish>> {
         match work {
             Work::Block(waiting, facts) => {
                 let block = waiting.block();
@@ -199,8 +198,9 @@ impl Writer {
                 self.tell(progress);
             }
             Work::Mark(reached) => drop(reached),
-            Work::Finish(_) => {}
+            Work::Finish(finish) => return Some(finish),
         }
+        None
     }
 
     /// Writes the header.

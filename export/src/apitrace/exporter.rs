@@ -250,8 +250,7 @@ impl<W: Write> Exporter<W> {
         let thread = self.thread(command);
         let params = numbers.iter().map(|(param, _)| *param);
         self.calls.enter(thread, name, params, Origin::Fake)?;
-        let mut functions = command.description().functions().iter();
-        let described = functions.find(|function| function.name == name);
+        let described = command.description().named(name);
         for (index, (_, number)) in numbers.iter().enumerate() {
             self.calls.argument(index)?;
             match described.and_then(|function| Some((function, function.params.get(index)?))) {

@@ -120,6 +120,21 @@ impl Description {
         &self.functions
     }
 
+    /// The function of that name.
+    pub fn named(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| function.name == name)
+    }
+
+    /// Something of every function, by its id; of ids between that no function has `none`.
+    pub fn table<T: Clone>(&self, none: T, of: impl Fn(&Function) -> T) -> Vec<T> {
+        let count = self.functions.iter().map(|function| usize::from(function.id) + 1).max();
+        let mut table = vec![none; count.unwrap_or(0)];
+        for function in &self.functions {
+            table[usize::from(function.id)] = of(function);
+        }
+        table
+    }
+
     pub fn groups(&self) -> &[Group] {
         &self.groups
     }

@@ -124,8 +124,9 @@ impl Reader {
         // Within a format drivers copy; between two some draw every pixel.
         if let Some(copy) = Copy::of(image, of, size)
             && let Some(view) = copy.viewed_as(format)
+            && self.read(view.image, layout, out).is_some()
         {
-            return self.read(view.image, layout, out);
+            return Some(());
         }
         let copy = Copy::of(image, format, size)?;
         self.read(copy.image, layout, out)

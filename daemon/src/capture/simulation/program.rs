@@ -63,10 +63,7 @@ impl Program {
         hello.apis = app::API_EGL_GLES;
         let (process, fds) = Process::new(index, pid, &hello, layout, 0).expect("memory");
         let Descriptors { mode, segment } = fds;
-        let function = |name: &str| {
-            let mut functions = Description::built_in().functions().iter();
-            functions.find(|function| function.name == name).expect("it is described").id
-        };
+        let function = |name| Description::built_in().named(name).expect("it is described").id;
         Self {
             process: Arc::new(process),
             counter: Arc::clone(counter),

@@ -16,7 +16,7 @@ use super::calls::Calls;
 use super::check::check;
 use super::program::Program;
 use super::random::Random;
-use crate::capture::backlog::{Backlog, Spiller, Work, backlog};
+use crate::capture::backlog::{Backlog, Spiller, backlog};
 use crate::capture::drain::{Drain, DrainHandle, Step};
 use crate::capture::end::Cause;
 use crate::capture::output::Output;
@@ -56,7 +56,7 @@ pub struct World {
     drain: Option<(Arc<DrainHandle>, Drain)>,
     captures: Vec<Client>,
     room: Arc<SpillRoom>,
-    spilled: BlockEncoder,
+    encoder: BlockEncoder,
 }
 
 /// A capture, and who wants it.
@@ -123,7 +123,7 @@ impl World {
             drain: None,
             captures: Vec::new(),
             room: Arc::new(SpillRoom::new(std::env::temp_dir(), SPILL_BYTES, 3 * SPILL_BYTES)),
-            spilled: BlockEncoder::new(1).expect("memory"),
+            encoder: BlockEncoder::new(1).expect("memory"),
         }
     }
 
@@ -181,9 +181,9 @@ impl World {
     }
 
     fn put_aside(&mut self) {
-        let Self { captures, spilled, .. } = self;
+        let Self { captures, encoder, .. } = self;
         for client in captures.iter_mut().filter(|client| client.takes_nothing) {
-            client.spiller.step(spilled, &client.done);
+            client.spiller.step(encoder, &client.done);
         }
     }
 
@@ -373,16 +373,14 @@ impl Client {
     /// Writes the next piece of work, if there is one.
     fn write(&mut self) {
         let Self { writer, backlog, done, capture, .. } = self;
-        match backlog.take() {
-            Some(Work::Finish(finish)) => {
-                let written = writer.take().map(|writer| writer.finish(*finish));
-                assert!(written.is_some_and(|it| it.error.is_none()), "the trace is written once");
+        let Some(work) = backlog.take() else { return };
+        let mut writing = writer.take().expect("nothing comes behind the end");
+        match writing.deal_with(work, backlog, &capture.progress, done) {
+            Some(finish) => {
+                let written = writing.finish(*finish);
+                assert!(written.error.is_none(), "{:?}", written.error);
             }
-            Some(work) => {
-                let writer = writer.as_mut().expect("nothing comes behind the end");
-                writer.deal_with(work, backlog, &capture.progress, done);
-            }
-            None => {}
+            None => *writer = Some(writing),
         }
     }
 }
