@@ -10,6 +10,7 @@ use gapii_protocol::control::{
 };
 use gapii_protocol::trigger::Trigger;
 
+use crate::comeback::{Comeback, Revive};
 use crate::connection::Connection;
 use crate::crash_report;
 use crate::failure::Failure;
@@ -25,8 +26,9 @@ const SILENCE_LIMIT: Duration = Duration::from_secs(20);
 /// its group.
 const REPETITION: Duration = Duration::from_secs(1);
 
-pub struct Capture {
+pub struct Capture<'a> {
     connection: Connection,
+    comeback: Comeback<'a>,
     id: u64,
     target: Target,
     place: Place,
@@ -35,6 +37,8 @@ pub struct Capture {
     progress: ProgressLine,
     asked_to_stop: Option<Instant>,
     deadline: Option<Instant>,
+    /// How the launched program ended, once that was told: the signal, if one did.
+    exited: Option<Option<i32>>,
 }
 
 /// How a capture ended.
@@ -42,22 +46,23 @@ pub struct Capture {
 pub enum Outcome {
     /// The daemon wrote it to its end.
     Ended(Box<Summary>),
-    /// The daemon is gone; the file holds what it had written.
-    DaemonGone,
+    /// The daemon is gone, and none goes on in its place for this reason; the file holds what it had written.
+    DaemonGone(String),
     /// The daemon should have ended it, and says nothing.
     DaemonSilent,
 }
 
-impl Capture {
+impl<'a> Capture<'a> {
     /// Starts a capture into `output`; when the daemon refuses, a new output file is taken back.
     pub fn start(
         mut connection: Connection,
         request: StartRequest,
         output: OutputFile,
-    ) -> Result<Capture, Failure> {
+    ) -> Result<Capture<'a>, Failure> {
         let (target, when) = (request.target.clone(), request.when.clone());
-        match connection.start(request, output.as_fd()) {
+        match connection.start(request.clone(), output.as_fd()) {
             Ok(started) => Ok(Capture {
+                comeback: Comeback::new(&connection, started.capture, request, output.to_go_on()),
                 connection,
                 id: started.capture,
                 target,
@@ -66,6 +71,7 @@ impl Capture {
                 progress: ProgressLine::start(),
                 asked_to_stop: None,
                 deadline: None,
+                exited: None,
             }),
             Err(failure) => {
                 output.place.discard();
@@ -78,10 +84,21 @@ impl Capture {
         &self.place
     }
 
+    /// There is nobody else who would start a daemon in the place of one that dies.
+    pub fn revive_with(&mut self, revive: Revive<'a>) {
+        self.comeback.revive_with(revive);
+    }
+
     /// Takes in what the daemon has said since; the outcome, once there is one.
     pub fn advance(&mut self) -> Result<Option<Outcome>, Failure> {
+        if self.comeback.is_away() {
+            return self.look_for_daemon();
+        }
         let Some(events) = self.connection.arrived()? else {
-            return Ok(Some(Outcome::DaemonGone));
+            self.comeback.begin().map_err(|error| {
+                Failure::unreachable(format!("can't wait for another daemon: {error}"))
+            })?;
+            return self.look_for_daemon();
         };
         let given_up = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if given_up && events.is_empty() {
@@ -105,6 +122,28 @@ impl Capture {
         Ok(None)
     }
 
+    /// The daemon is gone: has another go on, and tells it what that one was told.
+    fn look_for_daemon(&mut self) -> Result<Option<Outcome>, Failure> {
+        let back = match self.comeback.look() {
+            None => return Ok(None),
+            Some(Ok(back)) => back,
+            Some(Err(why)) => return Ok(Some(Outcome::DaemonGone(why))),
+        };
+        let (place, after) = (&self.place, back.after);
+        text::say(&format_args!(
+            "the daemon is back after {after:.1?}; the capture goes on in {place}"
+        ));
+        (self.connection, self.id) = (back.connection, back.capture);
+        if self.asked_to_stop.is_some() {
+            self.expect_end();
+            self.tell_to_stop();
+        }
+        if let Some(signal) = self.exited {
+            self.program_exited(signal);
+        }
+        Ok(None)
+    }
+
     /// Asks for the capture to be ended; the outcome follows. Who asks again, and does not just
     /// repeat it, does not want to wait for that.
     pub fn stop(&mut self) -> Result<(), Failure> {
@@ -112,12 +151,8 @@ impl Capture {
             None => {
                 self.asked_to_stop = Some(Instant::now());
                 self.expect_end();
-                // Others may capture the same program.
-                self.connection.send(&Request::Stop(StopRequest {
-                    target: self.target.clone(),
-                    capture: Some(self.id),
-                    name: None,
-                }))
+                self.tell_to_stop();
+                Ok(())
             }
             Some(asked) if asked.elapsed() < REPETITION => Ok(()),
             Some(_) => Err(Failure::no(format!(
@@ -132,18 +167,32 @@ impl Capture {
     }
 
     /// Tells how the launched program ended, which only its parent knows; the outcome follows.
-    pub fn program_exited(&mut self, signal: Option<i32>) -> Result<(), Failure> {
+    pub fn program_exited(&mut self, signal: Option<i32>) {
         self.expect_end();
-        self.connection.send(&Request::Exited(ExitedRequest {
-            capture: self.id,
-            pid: None,
-            signal,
-        }))
+        self.exited = Some(signal);
+        self.comeback.hurry();
+        self.tell(&Request::Exited(ExitedRequest { capture: self.id, pid: None, signal }));
     }
 
-    /// When a daemon that has to end the capture, and says nothing, is to be given up.
+    /// When a daemon that has to end the capture, and says nothing, is to be given up, or another looked for.
     pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        self.deadline.into_iter().chain(self.comeback.next()).min()
+    }
+
+    fn tell_to_stop(&mut self) {
+        // Others may capture the same program.
+        self.tell(&Request::Stop(StopRequest {
+            target: self.target.clone(),
+            capture: Some(self.id),
+            name: None,
+        }));
+    }
+
+    /// A daemon that is gone is noticed when it is listened to, and the next one told then.
+    fn tell(&mut self, request: &Request) {
+        if !self.comeback.is_away() {
+            let _ = self.connection.send(request);
+        }
     }
 
     fn expect_end(&mut self) {
@@ -171,8 +220,8 @@ impl Capture {
                 crash_report::write_if_it_died(summary, &self.place);
                 summary_line::failure(summary, &self.place)
             }
-            Outcome::DaemonGone => Some(Failure::unreachable(format!(
-                "the daemon is gone; {} holds what it had written",
+            Outcome::DaemonGone(why) => Some(Failure::unreachable(format!(
+                "the daemon is gone, and {why}; {} holds what it had written",
                 self.place
             ))),
             Outcome::DaemonSilent => Some(Failure::unreachable(format!(
@@ -184,8 +233,8 @@ impl Capture {
     }
 }
 
-impl AsFd for Capture {
+impl AsFd for Capture<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.connection.as_fd()
+        self.comeback.quiet().unwrap_or_else(|| self.connection.as_fd())
     }
 }

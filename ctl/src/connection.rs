@@ -14,7 +14,7 @@ use std::time::Duration;
 use gapii_protocol::control::{
     self, ClientHello, ControlError, Event, FILTER_VERSION, FrameBuffer, KEEPING_VERSION,
     LINK_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello, StartRequest,
-    TRIGGER_VERSION, code,
+    TRIGGER_VERSION, TakeUpRequest, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -109,6 +109,32 @@ impl Connection {
             Event::Started(started) => Ok(started),
             other => Err(self.out_of_turn(&other)),
         }
+    }
+
+    /// Asks for a capture to go on in `output`, and waits for the answer.
+    pub fn take_up(
+        &mut self,
+        request: TakeUpRequest,
+        output: BorrowedFd<'_>,
+    ) -> Result<Result<control::Started, ControlError>, Failure> {
+        let frame = self.frame(&Request::TakeUp(request))?;
+        let sent = self.send_with(&frame, output).map_err(|error| self.broken(&error))?;
+        self.stream.write_all(&frame[sent..]).map_err(|error| self.broken(&error))?;
+        match self.answer()? {
+            Event::Started(started) => Ok(Ok(started)),
+            Event::Error(error) => Ok(Err(error)),
+            other => Err(self.out_of_turn(&other)),
+        }
+    }
+
+    /// Whether a link leads to it.
+    pub fn is_of_another_machine(&self) -> bool {
+        self.link.is_some()
+    }
+
+    /// Where the daemon listens.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Has what is kept of an application written into `output`, however long that takes.

@@ -6,6 +6,7 @@ mod args;
 mod call_text;
 mod capture;
 mod cli;
+mod comeback;
 mod commands;
 mod connection;
 mod crash_report;

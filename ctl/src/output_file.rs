@@ -61,6 +61,16 @@ impl OutputFile {
     }
 }
 
+impl OutputFile {
+    /// The output once more, where a capture can go on in it when its daemon is gone: in a file that was opened
+    /// for it. Others wait for their last writer.
+    pub fn to_go_on(&self) -> Option<OwnedFd> {
+        let path = self.place.path.as_ref()?;
+        let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+        is_file.then(|| self.descriptor.try_clone().ok()).flatten()
+    }
+}
+
 impl Place {
     pub fn is_standard_output(&self) -> bool {
         self.path.is_none()

@@ -50,6 +50,16 @@ impl PrivateDaemon {
         )))
     }
 
+    /// Starts another in its place, if it has ended.
+    pub fn restart(&mut self, signals: &Signals) -> Result<(), Failure> {
+        let has_ended = self.child.try_wait().is_ok_and(|status| status.is_some());
+        if has_ended {
+            let folder = self.folder.clone();
+            *self = PrivateDaemon::start(&folder, signals)?;
+        }
+        Ok(())
+    }
+
     pub fn client_socket(&self) -> PathBuf {
         self.folder.join(control::SOCKET_NAME)
     }

@@ -12,7 +12,7 @@ use crate::text::counted;
 /// Frames, commands, threads, bytes before and after compression, waits, losses, and where it is.
 pub fn text(summary: &Summary, destination: &impl Display) -> String {
     format!(
-        "{}, {} of {}, {} in {}; {}{}; {} -> {destination} ({})",
+        "{}, {} of {}, {} in {}; {}{}; {}{} -> {destination} ({})",
         counted(summary.frames, "frame"),
         counted(summary.calls, "command"),
         counted(summary.threads, "thread"),
@@ -21,6 +21,7 @@ pub fn text(summary: &Summary, destination: &impl Display) -> String {
         held(summary),
         waits(summary),
         losses(summary),
+        seams(summary),
         ending(summary),
     )
 }
@@ -73,6 +74,17 @@ fn losses(summary: &Summary) -> String {
     match summary.lost.calls {
         0 => "0 lost".to_owned(),
         calls => format!("{} lost ({})", HumanCount(calls), DecimalBytes(summary.lost.bytes)),
+    }
+}
+
+/// How often the daemon went away, and for how long in all.
+fn seams(summary: &Summary) -> String {
+    match summary.seams {
+        0 => String::new(),
+        seams => {
+            let away = Duration::from_nanos(summary.away_ns);
+            format!("; {} ({away:.1?} without a daemon)", counted(seams, "seam"))
+        }
     }
 }
 
@@ -138,6 +150,10 @@ mod tests {
         };
         let line = text(&crash, &"x.gapii");
         assert!(line.contains("2 waits (1.5ms); 3 lost (96 B)"), "{line}");
+        let resumed = Summary { seams: 2, away_ns: 40_000_000, ..crash.clone() };
+        let line_of_seams = text(&resumed, &"x.gapii");
+        let expected = "3 lost (96 B); 2 seams (40.0ms without a daemon) -> x.gapii";
+        assert!(line_of_seams.contains(expected), "{line_of_seams}");
         assert!(line.ends_with("(crash, signal 11, 1 command in flight)"), "{line}");
         assert!(!is_complete(&crash));
     }

@@ -25,7 +25,7 @@ const QUIT_DEADLINE: Duration = Duration::from_secs(5);
 pub struct Watch<'a> {
     program: Program,
     /// None once it has ended.
-    capture: Option<Capture>,
+    capture: Option<Capture<'a>>,
     /// Not ended by anything here.
     keeping: Option<Keeping>,
     signals: &'a Signals,
@@ -48,7 +48,7 @@ impl<'a> Watch<'a> {
     /// With `quit` the program is ended once its capture is complete.
     pub fn new(
         program: Program,
-        capture: Option<Capture>,
+        capture: Option<Capture<'a>>,
         signals: &'a Signals,
         quit: bool,
     ) -> Watch<'a> {
@@ -142,9 +142,8 @@ impl<'a> Watch<'a> {
     }
 
     fn tell_exit(&mut self, status: ExitStatus) {
-        let told = self.capture.as_mut().map(|capture| capture.program_exited(status.signal()));
-        if let Some(Err(failure)) = told {
-            self.capture_broke(&failure);
+        if let Some(capture) = &mut self.capture {
+            capture.program_exited(status.signal());
         }
     }
 

@@ -3,13 +3,13 @@
 //! Takes nobody who is not of this user, and waits for no hello that does not come.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
 use gapii_protocol::app::{
-    self, APP_VERSION_MAX, APP_VERSION_MIN, AppHello, BadMessage, HELLO_LEN, HELLO_TIMEOUT_MS,
-    HelloReply, common_version, reply_status,
+    APP_VERSION_MAX, APP_VERSION_MIN, AppHello, BadMessage, DESCRIPTORS, FLAG_TAKE_OVER, HELLO_LEN,
+    HELLO_TIMEOUT_MS, HelloReply, common_version, reply_status,
 };
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, Interest};
@@ -18,9 +18,9 @@ use tokio::net::UnixStream;
 use crate::capture::Departure;
 use crate::door::Guest;
 use crate::peer::{Peer, PeerError};
-use crate::process::{Descriptors, Process};
+use crate::process::{Descriptors, HandedOver, Process};
 use crate::rights;
-use crate::session::{RegisterError, Session};
+use crate::session::{RegisterError, Session, TakeOverError};
 
 /// Why an application's connection ended before it was one.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,10 @@ enum HelloError {
     Version { min: u16, max: u16 },
     #[error(transparent)]
     Register(#[from] RegisterError),
+    #[error("what an application has left of another daemon's is not taken: {0}")]
+    TakeOver(#[from] TakeOverError),
+    #[error("an application hands {0} descriptors over, not {DESCRIPTORS}")]
+    Descriptors(usize),
     #[error("the reply cannot be sent: {0}")]
     Reply(#[source] io::Error),
 }
@@ -70,7 +74,7 @@ async fn welcome(
     guest: Guest,
 ) -> Result<Arc<Process>, HelloError> {
     let peer = Peer::of(socket)?;
-    let hello = receive_hello(socket).await?;
+    let (hello, fds) = receive_hello(socket).await?;
     if !guest.enter() {
         return Err(HelloError::Crowded);
     }
@@ -78,33 +82,88 @@ async fn welcome(
     let Some(version) = common_version((APP_VERSION_MIN, APP_VERSION_MAX), theirs) else {
         return Err(HelloError::Version { min: theirs.0, max: theirs.1 });
     };
+    if hello.flags & FLAG_TAKE_OVER != 0 {
+        return take_over(session, socket, (peer, version), &hello, fds).await;
+    }
     let (process, Descriptors { mode, segment }) = session.register(peer.pid, &hello)?;
-    let layout = session.layout();
-    let reply = HelloReply {
-        version,
+    let reply = HelloReply { version, ..reply_to(&process, session) };
+    let counter = Arc::clone(&process.counter().fd);
+    let fds: [_; DESCRIPTORS] = [counter.as_fd(), mode.as_fd(), segment.as_fd()];
+    send_reply(session, socket, process, &reply, &fds).await
+}
+
+/// Takes a process over that another daemon had in a capture.
+async fn take_over(
+    session: &Arc<Session>,
+    socket: &UnixStream,
+    (peer, version): (Peer, u16),
+    hello: &AppHello,
+    fds: Vec<OwnedFd>,
+) -> Result<Arc<Process>, HelloError> {
+    let count = fds.len();
+    let [counter, mode, segment]: [OwnedFd; DESCRIPTORS] =
+        fds.try_into().map_err(|_| HelloError::Descriptors(count))?;
+    let handed_over = HandedOver { counter, mode, segment };
+    let (process, mode) = session.take_over(peer.pid, hello, handed_over).await?;
+    let status = reply_status::TAKEN_OVER;
+    let reply = HelloReply { version, status, ..reply_to(&process, session) };
+    send_reply(session, socket, process, &reply, &[mode.as_fd()]).await
+}
+
+fn reply_to(process: &Process, session: &Session) -> HelloReply {
+    let layout = process.layout();
+    HelloReply {
         slot_count: layout.slot_count(),
         ring_bytes: layout.ring_bytes(),
         segment_bytes: layout.segment_bytes(),
         session: session.id,
         process: process.index,
         ..HelloReply::refusal(reply_status::OK, std::process::id())
-    };
-    let fds: [_; app::DESCRIPTORS] = [session.counter_fd(), mode.as_fd(), segment.as_fd()];
-    if let Err(error) = rights::send(socket, &reply.to_bytes(), &fds).await {
+    }
+}
+
+async fn send_reply(
+    session: &Session,
+    socket: &UnixStream,
+    process: Arc<Process>,
+    reply: &HelloReply,
+    fds: &[BorrowedFd<'_>],
+) -> Result<Arc<Process>, HelloError> {
+    if let Err(error) = rights::send(socket, &reply.to_bytes(), fds).await {
         session.unregister(process.index, Departure::Died);
         return Err(HelloError::Reply(error));
     }
     Ok(process)
 }
 
-async fn receive_hello(socket: &mut UnixStream) -> Result<AppHello, HelloError> {
+/// The hello, and what came beside it.
+async fn receive_hello(socket: &UnixStream) -> Result<(AppHello, Vec<OwnedFd>), HelloError> {
     let mut bytes = [0; HELLO_LEN];
+    let mut fds = Vec::new();
     let limit = Duration::from_millis(HELLO_TIMEOUT_MS);
-    match tokio::time::timeout(limit, socket.read_exact(&mut bytes)).await {
+    match tokio::time::timeout(limit, receive_all(socket, &mut bytes, &mut fds)).await {
         Err(_) => Err(HelloError::Timeout),
         Ok(Err(error)) => Err(HelloError::Short(error)),
-        Ok(Ok(_)) => Ok(AppHello::from_bytes(&bytes)?),
+        Ok(Ok(())) => Ok((AppHello::from_bytes(&bytes)?, fds)),
     }
+}
+
+async fn receive_all(
+    socket: &UnixStream,
+    bytes: &mut [u8],
+    fds: &mut Vec<OwnedFd>,
+) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match rights::receive(socket, &mut bytes[filled..], fds).await? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => filled += count,
+        }
+        if fds.len() > DESCRIPTORS {
+            return Err(io::Error::other("it has more descriptors beside it than it needs"));
+        }
+    }
+    Ok(())
 }
 
 /// Waits until the process writes no more.
@@ -139,12 +198,20 @@ async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
 }
 
 fn count(session: &Session, error: &HelloError) {
+    if let HelloError::TakeOver(TakeOverError::Unwanted | TakeOverError::NoCapture) = error {
+        // Its daemon went, and its client with that one.
+        return;
+    }
     session.rejected.count(|counters| match error {
         HelloError::Timeout | HelloError::Crowded | HelloError::Short(_) | HelloError::Reply(_) => {
             &counters.app_timeouts
         }
         HelloError::Version { .. } => &counters.app_versions,
-        HelloError::Peer(_) | HelloError::Bad(_) | HelloError::Register(_) => &counters.app_hellos,
+        HelloError::Peer(_)
+        | HelloError::Bad(_)
+        | HelloError::Register(_)
+        | HelloError::TakeOver(_)
+        | HelloError::Descriptors(_) => &counters.app_hellos,
     });
 }
 
@@ -155,6 +222,7 @@ fn refusal_status(error: &HelloError) -> Option<u16> {
         HelloError::Version { .. } => Some(reply_status::VERSION),
         HelloError::Register(RegisterError::TooMany(_)) => Some(reply_status::TOO_MANY),
         HelloError::Register(RegisterError::Io(_)) => Some(reply_status::NOT_ALLOWED),
+        HelloError::TakeOver(_) | HelloError::Descriptors(_) => Some(reply_status::NO_CAPTURE),
         HelloError::Timeout | HelloError::Crowded | HelloError::Short(_) | HelloError::Reply(_) => {
             None
         }

@@ -10,22 +10,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gapii_protocol::control::{
-    self, CTL_VERSION_MAX, CTL_VERSION_MIN, ClientHello, ControlError, Ended, Event, FrameBuffer,
-    FrameError, Held, Request, SaveRequest, ServerHello, StartRequest, Started, StopRequest,
-    Stopped, code, common_version,
+    self, AppInfo, CTL_VERSION_MAX, CTL_VERSION_MIN, ClientHello, ControlError, Ended, Event,
+    FrameBuffer, FrameError, Held, Request, SaveRequest, ServerHello, StartRequest, Started,
+    StopRequest, Stopped, TakeUpRequest, code, common_version,
 };
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::capture::Capture;
-use crate::capture::end::Cause;
 use crate::descriptors;
 use crate::door::Guest;
 use crate::peer::Peer;
 use crate::remote;
 use crate::rights;
-use crate::session::Session;
+use crate::session::{Session, abandon};
 
 /// How often a client hears how far its captures are.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(250);
@@ -75,7 +74,14 @@ struct Client {
     answers: mpsc::UnboundedSender<Event>,
     /// How many of them are under way.
     saves: usize,
+    /// Captures that were begun elsewhere, or why they don't go on.
+    taken_up_in: mpsc::UnboundedReceiver<TakenUp>,
+    taken_up: mpsc::UnboundedSender<TakenUp>,
+    /// It has asked for one, and waits.
+    takes_up: bool,
 }
+
+type TakenUp = Result<(Arc<Capture>, Vec<AppInfo>), ControlError>;
 
 /// Serves a client until it is gone, or until the daemon ends and its captures are complete.
 pub async fn serve(
@@ -87,6 +93,7 @@ pub async fn serve(
     let (ended, ended_in) = mpsc::unbounded_channel();
     let (held, held_in) = mpsc::unbounded_channel();
     let (answers, answers_in) = mpsc::unbounded_channel();
+    let (taken_up, taken_up_in) = mpsc::unbounded_channel();
     let mut client = Client {
         session,
         socket,
@@ -103,6 +110,9 @@ pub async fn serve(
         answers_in,
         answers,
         saves: 0,
+        taken_up_in,
+        taken_up,
+        takes_up: false,
     };
     let ended = client.run(ending.clone()).await;
     if client.greeted {
@@ -115,10 +125,11 @@ pub async fn serve(
         }
         Err(hangup) => client.hang_up(&hangup).await,
     }
-    for capture in client.captures.values() {
-        capture.hurry();
-        capture.stop(Cause::Stop);
+    client.taken_up_in.close();
+    while let Ok(taken_up) = client.taken_up_in.try_recv() {
+        taken_up.iter().for_each(|(capture, _)| abandon(capture));
     }
+    client.captures.values().for_each(|capture| abandon(capture));
 }
 
 impl Client {
@@ -147,6 +158,10 @@ impl Client {
                 Some(answer) = self.answers_in.recv() => {
                     self.saves -= 1;
                     self.send(&answer).await?;
+                }
+                Some(taken_up) = self.taken_up_in.recv() => {
+                    let event = self.note_taken_up(taken_up);
+                    self.send(&event).await?;
                 }
                 _ = tick.tick(), if !self.captures.is_empty() => self.send_progress().await?,
                 () = told(&mut ending) => return self.see_captures_end().await,
@@ -199,6 +214,10 @@ impl Client {
                 .start_keeping(request, self.held.clone())
                 .map(|apps| Event::Started(Started { capture: 0, apps })),
             Request::Start(request) => self.start(request),
+            Request::TakeUp(request) => match self.take_up(request) {
+                Ok(()) => return Ok(None),
+                Err(error) => Err(error),
+            },
             Request::Save(request) => match self.save(request) {
                 Ok(()) => return Ok(None),
                 Err(error) => Err(error),
@@ -272,6 +291,40 @@ impl Client {
         let client = self.pid;
         tracing::info!(client, capture = id, "capture {id} begins, for client {client}");
         Ok(Event::Started(Started { capture: id, apps }))
+    }
+
+    /// Has a capture go on; the answer comes when it does.
+    fn take_up(&mut self, request: TakeUpRequest) -> Result<(), ControlError> {
+        let output = std::mem::take(&mut self.fds).into_iter().next().ok_or_else(|| {
+            ControlError::new(code::NO_OUTPUT, "a capture that goes on needs its file")
+        })?;
+        if self.takes_up {
+            let message = "a capture of this client is being taken up, wait for it";
+            return Err(ControlError::new(code::TOO_MANY, message));
+        }
+        self.takes_up = true;
+        let who = (self.pid, output);
+        let going_on = Arc::clone(&self.session).take_up(request, who, self.ended.clone());
+        let answers = self.taken_up.clone();
+        tokio::spawn(async move {
+            if let Err(mpsc::error::SendError(Ok((capture, _)))) = answers.send(going_on.await) {
+                abandon(&capture);
+            }
+        });
+        Ok(())
+    }
+
+    fn note_taken_up(&mut self, taken_up: TakenUp) -> Event {
+        self.takes_up = false;
+        match taken_up {
+            Ok((capture, apps)) => {
+                let (id, client) = (capture.plan.id, self.pid);
+                tracing::info!(client, capture = id, "capture {id} goes on, for client {client}");
+                self.captures.insert(id, capture);
+                Event::Started(Started { capture: id, apps })
+            }
+            Err(error) => Event::Error(error),
+        }
     }
 
     /// Begins to save; the answer comes when that is done.

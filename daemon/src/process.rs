@@ -11,8 +11,8 @@ use gapii_protocol::app::{self, AppHello, Launch};
 use gapii_protocol::control::{self, AppCounts, AppInfo};
 use gapii_protocol::trace::footer::ProcessEntry;
 use gapii_ringbuf::{
-    Consumer, Mode, ModeSettings, ModeWriter, Segment, SegmentHeader, SegmentLayout, SegmentRing,
-    SlotState, StoreTerms,
+    CaptureId, Consumer, CounterMap, MapError, Mode, ModeMap, ModeSettings, ModeWriter, Segment,
+    SegmentHeader, SegmentLayout, SegmentRing, SlotState, StoreTerms,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -48,6 +48,76 @@ pub struct Process {
     drain: AtomicU64,
     /// Commands that were taken from the rings, ever.
     calls: AtomicU64,
+    /// What its threads take stamps from.
+    counter: Counter,
+    /// What another daemon had told it, and how many captures could go on with it.
+    before: (ModeSettings, u32),
+}
+
+/// A counter page: a session's, or of one whose daemon is gone.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    pub map: Arc<CounterMap>,
+    pub fd: Arc<OwnedFd>,
+    inode: u64,
+}
+
+/// What a process hands over whose daemon is gone, in the order in which it got it.
+#[derive(Debug)]
+pub struct HandedOver {
+    pub counter: OwnedFd,
+    pub mode: OwnedFd,
+    pub segment: OwnedFd,
+}
+
+/// A process that another daemon had in a capture.
+#[derive(Debug)]
+pub struct Orphan {
+    pub process: Process,
+    /// The new page, for the process.
+    pub mode: OwnedFd,
+    /// The capture for which the process began to record.
+    pub capture: CaptureId,
+}
+
+/// Why what a process handed over is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum HandOverError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("{0}")]
+    Map(#[from] MapError),
+    #[error("{slots} rings of {ring_bytes} bytes are more than a daemon makes")]
+    Sizes { slots: u32, ring_bytes: u64 },
+}
+
+/// Rings of a process, and bytes in each, that a daemon takes over at most: as many as it can be told to make.
+const SLOTS_MAX: u32 = 4096;
+const RING_BYTES_MAX: u64 = 256 << 20;
+
+impl Counter {
+    pub fn create() -> io::Result<Self> {
+        let (map, fd) = CounterMap::create()?;
+        Self::of(map, fd)
+    }
+
+    /// Whether it is the same page: only records with stamps of one can be merged.
+    pub fn is(&self, other: &Self) -> bool {
+        self.inode == other.inode
+    }
+
+    /// One that a process hands over, or `known` if it is that.
+    fn handed_over(fd: OwnedFd, known: &Self) -> Result<Self, HandOverError> {
+        if rustix::fs::fstat(&fd).map_err(io::Error::from)?.st_ino == known.inode {
+            return Ok(known.clone());
+        }
+        Ok(Self::of(CounterMap::map(fd.as_fd())?, fd)?)
+    }
+
+    fn of(map: CounterMap, fd: OwnedFd) -> io::Result<Self> {
+        let inode = rustix::fs::fstat(&fd)?.st_ino;
+        Ok(Self { map: Arc::new(map), fd: Arc::new(fd), inode })
+    }
 }
 
 /// What the application gets; the counter is the session's.
@@ -66,16 +136,70 @@ impl Process {
         hello: &AppHello,
         layout: SegmentLayout,
         store_bytes: u64,
+        counter: Counter,
     ) -> io::Result<(Self, Descriptors)> {
-        let pidfd = pidfd_open(pid, PidfdFlags::NONBLOCK)?;
         let (segment, segment_fd) = Segment::create(layout)?;
         let (mode, mode_fd) = ModeWriter::create()?;
+        let store = (store_bytes > 0).then(|| Store::new(store_bytes));
+        let shared = (segment, mode, counter, store);
+        let process =
+            Self::of(index, pid, hello, shared, (segment_fd.as_fd(), Default::default()))?;
+        Ok((process, Descriptors { mode: mode_fd, segment: segment_fd }))
+    }
+
+    /// Takes what a process shared with a daemon that is gone. Nothing of it is believed; `known` is the
+    /// session's own counter.
+    pub fn take_over(
+        index: u32,
+        pid: Pid,
+        hello: &AppHello,
+        handed_over: HandedOver,
+        store_bytes: u64,
+        known: &Counter,
+    ) -> Result<Orphan, HandOverError> {
+        let HandedOver { counter, mode, segment: segment_fd } = handed_over;
+        let (slots, ring_bytes) = (hello.slot_count, hello.ring_bytes);
+        let layout = SegmentLayout::new(slots, ring_bytes)
+            .filter(|_| slots <= SLOTS_MAX && ring_bytes <= RING_BYTES_MAX)
+            .ok_or(HandOverError::Sizes { slots, ring_bytes })?;
+        let segment = Segment::map(segment_fd.as_fd(), layout)?;
+        let counter = Counter::handed_over(counter, known)?;
+        let old = ModeMap::map(mode.as_fd())?;
+        let (mut writer, mode, settings) = ModeWriter::create_like(&old)?;
+        // What the other daemon kept of snapshots went with it.
+        let header = segment.header();
+        let read = |word: &AtomicU64| word.load(Ordering::Relaxed);
+        let stored = [&header.stored_bytes, &header.unstored_bytes].map(read);
+        let number = old.store().number;
+        let store = (store_bytes > 0).then(|| Store::after(store_bytes, number, stored));
+        // Where several captures have it, nothing is to be kept.
+        if old.store() != StoreTerms::default() {
+            writer.set_store(match &store {
+                Some((_, terms)) => *terms,
+                None => StoreTerms { number: number.wrapping_add(1), end: 0 },
+            });
+        }
+        let store = store.map(|(store, _)| store);
+        let shared = (segment, writer, counter, store);
+        let left = (segment_fd.as_fd(), (settings, old.takers()));
+        let process = Self::of(index, pid, hello, shared, left)?;
+        Ok(Orphan { process, mode, capture: old.capture() })
+    }
+
+    fn of(
+        index: u32,
+        pid: Pid,
+        hello: &AppHello,
+        (segment, mode, counter, store): (Segment, ModeWriter, Counter, Option<Store>),
+        (segment_fd, before): (BorrowedFd<'_>, (ModeSettings, u32)),
+    ) -> io::Result<Self> {
+        let pidfd = pidfd_open(pid, PidfdFlags::NONBLOCK)?;
         let segment = Arc::new(segment);
-        let rings = (0..layout.slot_count())
+        let rings = (0..segment.layout().slot_count())
             .filter_map(|slot| SegmentRing::new(&segment, slot))
             .map(Consumer::new)
             .collect();
-        let process = Self {
+        Ok(Self {
             index,
             pid: pid.as_raw_pid() as u32,
             name: text(&hello.name),
@@ -85,15 +209,57 @@ impl Process {
             monitors: hello.flags & app::FLAG_NO_MONITOR == 0,
             connected_ns: clock::monotonic_ns(),
             segment,
-            segment_inode: rustix::fs::fstat(&segment_fd)?.st_ino,
+            segment_inode: rustix::fs::fstat(segment_fd)?.st_ino,
             pidfd,
             mode: Mutex::new(mode),
-            store: (store_bytes > 0).then(|| Arc::new(Store::new(store_bytes))),
+            store: store.map(Arc::new),
             rings: Mutex::new(Some(rings)),
             drain: AtomicU64::new(0),
             calls: AtomicU64::new(0),
-        };
-        Ok((process, Descriptors { mode: mode_fd, segment: segment_fd }))
+            counter,
+            before,
+        })
+    }
+
+    /// What its threads take stamps from.
+    pub fn counter(&self) -> &Counter {
+        &self.counter
+    }
+
+    /// How many captures of another daemon it was in that could go on.
+    pub fn takers_before(&self) -> u32 {
+        self.before.1
+    }
+
+    /// What that daemon had told it.
+    pub fn settings_before(&self) -> ModeSettings {
+        self.before.0
+    }
+
+    /// Tells its segment from others.
+    pub fn segment(&self) -> u64 {
+        self.segment_inode
+    }
+
+    /// Bytes in each of its rings.
+    pub fn ring_bytes(&self) -> u64 {
+        self.segment.layout().ring_bytes()
+    }
+
+    /// The sizes of its segment.
+    pub fn layout(&self) -> SegmentLayout {
+        self.segment.layout()
+    }
+
+    /// The generation of what it is told.
+    pub fn generation(&self) -> u64 {
+        lock(&self.mode).generation()
+    }
+
+    /// Whether it was told to record beyond its limit of frames.
+    pub fn has_no_frame_limit(&self) -> bool {
+        let mode = lock(&self.mode);
+        mode.has_no_frame_limit(mode.generation())
     }
 
     /// The first page of the shared segment: claims of the application.
@@ -129,10 +295,17 @@ impl Process {
         lock(&self.mode).set(settings)
     }
 
+    /// How many captures of it could go on with another daemon.
+    pub fn set_takers(&self, takers: u32) {
+        lock(&self.mode).set_takers(takers);
+    }
+
     /// Tells the application to record, into a trace that has no blob yet, once its rings are empty;
-    /// returns the generation of the order.
-    pub fn begin_capture(&self, settings: ModeSettings) -> u64 {
+    /// returns the generation of the order. `goes_on`: that capture could, with another daemon.
+    pub fn begin_capture(&self, settings: ModeSettings, id: CaptureId, goes_on: bool) -> u64 {
         let mut mode = lock(&self.mode);
+        mode.set_capture(id);
+        mode.set_takers(goes_on.into());
         mode.raise_blob_epoch();
         if let Some(store) = &self.store {
             let claims = self.claims();

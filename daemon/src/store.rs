@@ -78,6 +78,19 @@ impl Store {
         Self { limit, held_bytes: AtomicU64::new(0), state: Mutex::default() }
     }
 
+    /// A store for `limit` bytes of an application that has had another of that number, which is gone; `stored`
+    /// and `unstored` are what it says that it has sent and would have.
+    pub fn after(limit: u64, number: u64, [stored, unstored]: [u64; 2]) -> (Self, StoreTerms) {
+        let store = Self::new(limit);
+        let mut state = store.lock();
+        state.number = number;
+        state.empty(stored);
+        (state.capture, state.unstored) = (1, unstored);
+        let terms = StoreTerms { number: state.number, end: stored.saturating_add(limit) };
+        drop(state);
+        (store, terms)
+    }
+
     /// A capture begins: no records of an earlier one are on their way. `stored` and `unstored` are what
     /// the application says that it has sent for the store, and would have sent had there been room.
     /// Empties the store where it lacks some of that, or where most of it is of no use any more and there
@@ -164,7 +177,7 @@ impl Store {
 
 impl State {
     fn empty(&mut self, stored: u64) {
-        (self.number, self.begun_at) = (self.number + 1, stored);
+        (self.number, self.begun_at) = (self.number.wrapping_add(1), stored);
         (self.arrived, self.end) = (0, 0);
         self.blobs.clear();
         if let Some(file) = &self.file

@@ -2,8 +2,8 @@
 //!
 //! Little-endian, without a decoder to link: the shim uses these as they are. Allocates nothing,
 //! reads nothing but the bytes it is given. The descriptors travel beside the reply, in the order
-//! of [`DESCRIPTORS`]. After the reply neither side sends anything: each keeps the socket to see
-//! the other's end.
+//! of [`DESCRIPTORS`]; of a process that looks for another daemon in mid-capture, beside its hello. After the
+//! reply neither side sends anything: each keeps the socket to see the other's end.
 //!
 //! ```text
 //! hello, 512 bytes                              reply, 128 bytes
@@ -15,8 +15,9 @@
 //!  40  exe [u8; 256], NUL padded                 32  session [u8; 16]
 //! 296  name [u8; 16], NUL padded                 48  process u32
 //! 312  apis u32                                  52  daemon_pid u32
-//! 316  zero                                      56  version_min u16, 58 version_max u16
-//!                                                60  zero
+//! 316  slot_count u32                            56  version_min u16, 58 version_max u16
+//! 320  ring_bytes u64, 328 lost_ns u64           60  zero
+//! 336  zero
 //! ```
 //!
 //! Bytes drawn as zero are written as zero and ignored by the reader.
@@ -45,6 +46,15 @@ pub const REPLY_MAGIC: [u8; 8] = *b"GAPIIRPL";
 pub const FLAG_WAIT: u32 = 1;
 /// The application tracks no state while idle (`--no-monitor`).
 pub const FLAG_NO_MONITOR: u32 = 2;
+/// The application's daemon has gone in mid-capture: beside the hello are what it shares with that one, as
+/// [`DESCRIPTORS`] has them.
+pub const FLAG_TAKE_OVER: u32 = 4;
+
+/// How long an application looks for another daemon in mid-capture, and how long who asked for the capture
+/// does, in milliseconds.
+pub const LOOK_MS: u64 = 5_000;
+/// How long a daemon keeps an application waiting for somebody who wants its capture to go on.
+pub const CLAIM_MS: u64 = 1_000;
 
 /// Bit of [`AppHello::apis`]: EGL and OpenGL ES.
 pub const API_EGL_GLES: u32 = 1;
@@ -62,6 +72,10 @@ pub mod reply_status {
     pub const NOT_ALLOWED: u16 = 2;
     /// The daemon has as many applications as it takes.
     pub const TOO_MANY: u16 = 3;
+    /// The capture goes on: the new mode page is attached, and nothing else.
+    pub const TAKEN_OVER: u16 = 4;
+    /// It does not: nobody wants it to, or what was handed over can't be used.
+    pub const NO_CAPTURE: u16 = 5;
 }
 
 /// Token that ties a process to the capture that waits for it; all zero means none.
@@ -83,6 +97,11 @@ pub struct AppHello {
     pub name: [u8; 16],
     /// Bits of the APIs that the shim records: [`API_EGL_GLES`].
     pub apis: u32,
+    /// With [`FLAG_TAKE_OVER`]: the sizes of the segment, and when the daemon was missed first, on
+    /// `CLOCK_MONOTONIC`.
+    pub slot_count: u32,
+    pub ring_bytes: u64,
+    pub lost_ns: u64,
 }
 
 /// The daemon's answer.
@@ -172,6 +191,9 @@ impl AppHello {
             exe: [0; 256],
             name: [0; 16],
             apis: 0,
+            slot_count: 0,
+            ring_bytes: 0,
+            lost_ns: 0,
         }
     }
 
@@ -187,6 +209,9 @@ impl AppHello {
         bytes[40..296].copy_from_slice(&self.exe);
         bytes[296..312].copy_from_slice(&self.name);
         bytes[312..316].copy_from_slice(&self.apis.to_le_bytes());
+        bytes[316..320].copy_from_slice(&self.slot_count.to_le_bytes());
+        bytes[320..328].copy_from_slice(&self.ring_bytes.to_le_bytes());
+        bytes[328..336].copy_from_slice(&self.lost_ns.to_le_bytes());
         bytes
     }
 
@@ -205,6 +230,9 @@ impl AppHello {
             exe: field(bytes, 40),
             name: field(bytes, 296),
             apis: u32::from_le_bytes(field(bytes, 312)),
+            slot_count: u32::from_le_bytes(field(bytes, 316)),
+            ring_bytes: u64::from_le_bytes(field(bytes, 320)),
+            lost_ns: u64::from_le_bytes(field(bytes, 328)),
         };
         check_range(hello.version_min, hello.version_max)?;
         Ok(hello)

@@ -64,6 +64,13 @@ pub const SWITCH_THREAD: u16 = 0xFF13;
 /// Daemon: last record of a stream. `reason u32, pad u32, in_flight_count u32, pad u32`, then per
 /// command in flight `thread u32, id u16, pad u16, stamp u64`.
 pub const END: u16 = 0xFF14;
+/// Daemon, at the end of a block: how far the rings of the capture are. `threads u32, processes u32,
+/// rings u32, flags u32`, then 192 bytes for each ring.
+pub const RINGS: u16 = 0xFF15;
+/// Daemon: what a thread that is gone came to. 16 words.
+pub const ACCOUNT: u16 = 0xFF16;
+/// Daemon: the capture was taken up by another daemon. `from_ns u64, to_ns u64, processes u32, absent u32`.
+pub const SEAM: u16 = 0xFF17;
 
 /// Kind byte of an observation word: there was nothing to observe (size 0), or so many bytes that
 /// were not readable or that there was no room for.
@@ -134,6 +141,8 @@ pub mod gap_cause {
     pub const SLOW: u32 = 7;
     /// The capture was paused.
     pub const PAUSED: u32 = 8;
+    /// The daemon had them, and died before they were in the file.
+    pub const RESTARTED: u32 = 9;
 }
 
 /// Why a process stopped recording, in [`CAPTURE_END`].

@@ -7,8 +7,8 @@
 //! version. Errors are values; after one the connection goes on, unless the frame itself could not
 //! be read.
 //!
-//! [`Request::Start`] has one descriptor attached (`SCM_RIGHTS`, with the first byte of its frame):
-//! the output, opened by the client. Opens nothing and connects to nothing itself.
+//! [`Request::Start`], like [`Request::TakeUp`], has one descriptor attached (`SCM_RIGHTS`, with the first
+//! byte of its frame): the output, opened by the client. Opens nothing and connects to nothing itself.
 
 use std::io::{self, Read, Write};
 
@@ -22,7 +22,7 @@ use crate::trigger::Trigger;
 /// Oldest version of this protocol that this build speaks.
 pub const CTL_VERSION_MIN: u16 = 1;
 /// Newest version of this protocol that this build speaks.
-pub const CTL_VERSION_MAX: u16 = 6;
+pub const CTL_VERSION_MAX: u16 = 7;
 /// Version from which on a daemon keeps and saves.
 pub const KEEPING_VERSION: u16 = 2;
 /// Version from which on a daemon takes links.
@@ -35,6 +35,8 @@ pub const FILTER_VERSION: u16 = 5;
 pub const TRIGGER_VERSION: u16 = 6;
 /// Longest name of a capture, in bytes.
 pub const NAME_LEN_MAX: usize = 64;
+/// Version from which on a daemon takes up captures that another has begun.
+pub const TAKING_UP_VERSION: u16 = 7;
 /// Longest message, in bytes, without its length word.
 pub const MESSAGE_LEN_MAX: u32 = 1 << 20;
 /// Length of the word before a message, in bytes.
@@ -91,7 +93,6 @@ pub mod mode {
 
 /// From client to daemon.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "a connection has one in memory at a time")]
 pub enum Request {
     /// First message of a client.
     Hello(ClientHello),
@@ -102,6 +103,9 @@ pub enum Request {
     /// Start a capture, into the attached descriptor. Answered with [`Event::Started`]; then come
     /// [`Event::Progress`] and one [`Event::Ended`]. Closing the connection stops the capture.
     Start(StartRequest),
+    /// Go on with a capture that a daemon has begun which is gone, into the attached descriptor: a regular
+    /// file that has what that one wrote. Answered, and followed, as a start.
+    TakeUp(TakeUpRequest),
     /// Write what is kept of an application into the attached descriptor. Answered with [`Event::Saved`],
     /// which may take a while.
     Save(SaveRequest),
@@ -298,6 +302,18 @@ impl Default for StartRequest {
             command: Vec::new(),
         }
     }
+}
+
+/// Which capture is to go on.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TakeUpRequest {
+    /// Of the daemon that began it, hexadecimal.
+    pub session: String,
+    /// Its number there.
+    pub capture: u64,
+    /// What was asked of that one.
+    pub start: StartRequest,
 }
 
 /// Which captures to stop, to pause or to resume: those that the target's applications are in, or one of them.
@@ -562,6 +578,9 @@ pub struct Summary {
     pub missing: Vec<String>,
     /// Commands whose driver call had not returned.
     pub in_flight: Vec<InFlight>,
+    /// How often another daemon took the capture up, and for how long nobody recorded, in all.
+    pub seams: u64,
+    pub away_ns: u64,
     /// The signal that ended the program, where its parent knows it.
     pub signal: Option<i32>,
     /// What went wrong with the output, in a sentence; what was recorded before is kept.
@@ -729,6 +748,7 @@ mod tests {
             Request::Hello(ClientHello::new("test")),
             Request::Apps,
             start(),
+            Request::TakeUp(TakeUpRequest { capture: 7, ..TakeUpRequest::default() }),
             Request::Stop(StopRequest { capture: Some(3), ..StopRequest::default() }),
             Request::Save(SaveRequest { target: Target::App("cat".into()), last: Some(100) }),
             Request::Exited(ExitedRequest { capture: 1, pid: Some(7), signal: Some(11) }),

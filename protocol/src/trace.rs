@@ -25,6 +25,7 @@ pub mod json;
 pub mod meta;
 pub mod reader;
 pub mod record;
+pub mod rings;
 pub mod scan;
 pub mod store;
 pub mod story;

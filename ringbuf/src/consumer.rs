@@ -29,6 +29,23 @@ pub struct Consumer<R> {
     /// The head at which a dead thread's last record was adopted, and where that record ends.
     adopted: Option<(u64, u64)>,
     refused: Option<Refusal>,
+    /// More records were read than it has counted.
+    lacks_records: bool,
+}
+
+/// How far another consumer was with a ring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Standing {
+    /// Ring index of the next record to copy, or of padding before it.
+    pub index: u64,
+    /// Records below it, padding not counted.
+    pub records: u64,
+    /// Some of them are not known of, so that `records` is too few.
+    pub lacks_records: bool,
+    /// Stamp of the last of them.
+    pub stamp: u64,
+    /// Whether the next one is of the same thread, and need not have a stamp of its own.
+    pub goes_on: bool,
 }
 
 /// A record that passed the checks.
@@ -49,7 +66,29 @@ impl<R: Ring> Consumer<R> {
             wants_stamp: true,
             adopted: None,
             refused: None,
+            lacks_records: false,
         }
+    }
+
+    /// Goes on where another consumer was: all below that is safe, and may be written over. Before anything
+    /// is read. False, and the ring is refused: that can't be, by what the ring says was released.
+    pub fn go_on(&mut self, standing: Standing) -> bool {
+        let released = self.slot().released_untrusted();
+        let unread = standing.index.checked_sub(released);
+        let is_lawful = unread.is_some_and(|unread| unread <= self.ring.capacity_bytes())
+            && [released, standing.index].iter().all(|at| at.is_multiple_of(RECORD_ALIGN as u64));
+        if !is_lawful {
+            self.refused = Some(Refusal::HeadBackwards);
+            // Relaxed: a hint to the producer that waiting is no use.
+            self.slot().refused.store(1, Ordering::Relaxed);
+            return false;
+        }
+        (self.read, self.released) = (standing.index, released);
+        (self.consumed, self.stamp) = (standing.records, standing.stamp);
+        self.wants_stamp = !standing.goes_on;
+        self.lacks_records = standing.lacks_records;
+        self.release(standing.index);
+        true
     }
 
     /// The ring's words.
@@ -96,7 +135,7 @@ impl<R: Ring> Consumer<R> {
         }
         // ADOPT: pairs with the release in Producer::publish.
         let produced = self.slot().produced.load(Ordering::Acquire);
-        if head != self.read || produced != self.consumed.wrapping_add(1) {
+        if self.lacks_records || head != self.read || produced != self.consumed.wrapping_add(1) {
             return head;
         }
         let mut word = [0; 8];

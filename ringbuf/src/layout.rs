@@ -22,7 +22,9 @@
 //! 128  line 2   release          consumer          producer     RELEASE
 //! 136           release_word     consumer          producer     futex
 //! 140           refused          consumer          producer
+//! 144           begun            consumer          the next daemon
 //! 192  line 3   waiting          producer          consumer
+//! 200           joined           consumer          the next daemon
 //! ```
 //!
 //! Every word is an atomic and the whole segment is writable by the application, so a word says
@@ -141,6 +143,8 @@ pub struct SegmentHeader {
     pub unstored_bytes: AtomicU64,
     /// Nanoseconds of the longest frame that has ended since the daemon took the number away.
     pub longest_frame_ns: AtomicU64,
+    /// The consumer's: [`Self::unslotted_calls`] when the process' part of a capture began.
+    pub begun_unslotted_calls: AtomicU64,
 }
 
 /// Who has a slot.
@@ -184,9 +188,19 @@ pub struct Slot {
     pub(crate) release: AtomicU64,
     pub(crate) release_word: AtomicU32,
     pub(crate) refused: AtomicU32,
-    line_2: [u64; 6],
+    begun: [AtomicU64; 6],
     pub(crate) waiting: AtomicU32,
-    line_3: [u32; 15],
+    joined: [AtomicU64; 2],
+    line_3: [u64; 5],
+}
+
+/// Where a ring was when its process joined a capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Joined {
+    /// Ring index of the first record that could be in the capture.
+    pub index: u64,
+    /// Records below it, ever.
+    pub produced: u64,
 }
 
 /// What a producer says it has done through a slot, over all threads that ever had it.
@@ -279,6 +293,41 @@ impl Slot {
         self.head.load(Ordering::Relaxed)
     }
 
+    /// What the counts were when the present owner's part of a capture began, as the memory says: a note
+    /// of the consumer's to one that takes its place.
+    pub fn begun_untrusted(&self) -> SlotCounts {
+        // Relaxed: numbers on their own, written by a daemon that is gone.
+        let [produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes] =
+            self.begun.each_ref().map(|word| word.load(Ordering::Relaxed));
+        SlotCounts { produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes }
+    }
+
+    /// Notes them. Only the slot's consumer may call this.
+    pub fn note_begun(&self, counts: SlotCounts) {
+        let SlotCounts { produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes } =
+            counts;
+        let counts = [produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes];
+        for (word, count) in self.begun.iter().zip(counts) {
+            // Relaxed: as above.
+            word.store(count, Ordering::Relaxed);
+        }
+    }
+
+    /// Where the ring was when its process joined a capture, as the memory says: a note as above.
+    pub fn joined_untrusted(&self) -> Joined {
+        // Relaxed: as above.
+        let [index, produced] = self.joined.each_ref().map(|word| word.load(Ordering::Relaxed));
+        Joined { index, produced }
+    }
+
+    /// Notes it. Only the slot's consumer may call this.
+    pub fn note_joined(&self, Joined { index, produced }: Joined) {
+        for (word, value) in self.joined.iter().zip([index, produced]) {
+            // Relaxed: as above. Seldom: the line is the producer's when it waits.
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
     /// Index below which the consumer says that ring space is free again.
     pub fn released_untrusted(&self) -> u64 {
         // Relaxed: tells a waiter that there is progress; make_room takes the edge.
@@ -325,9 +374,10 @@ impl Default for Slot {
             release: AtomicU64::new(0),
             release_word: AtomicU32::new(0),
             refused: AtomicU32::new(0),
-            line_2: [0; 6],
+            begun: std::array::from_fn(|_| AtomicU64::new(0)),
             waiting: AtomicU32::new(0),
-            line_3: [0; 15],
+            joined: std::array::from_fn(|_| AtomicU64::new(0)),
+            line_3: [0; 5],
         }
     }
 }
@@ -350,7 +400,9 @@ const _: () = {
     assert!(offset_of!(Slot, release) == 128);
     assert!(offset_of!(Slot, release_word) == 136);
     assert!(offset_of!(Slot, refused) == 140);
+    assert!(offset_of!(Slot, begun) == 144);
     assert!(offset_of!(Slot, waiting) == 192);
+    assert!(offset_of!(Slot, joined) == 200);
     assert!(offset_of!(SegmentHeader, magic) == 0);
     assert!(offset_of!(SegmentHeader, version) == 8);
     assert!(offset_of!(SegmentHeader, slot_count) == 12);
@@ -363,6 +415,7 @@ const _: () = {
     assert!(offset_of!(SegmentHeader, stored_bytes) == 104);
     assert!(offset_of!(SegmentHeader, unstored_bytes) == 112);
     assert!(offset_of!(SegmentHeader, longest_frame_ns) == 120);
+    assert!(offset_of!(SegmentHeader, begun_unslotted_calls) == 128);
     assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
 };
 

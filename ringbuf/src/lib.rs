@@ -26,12 +26,12 @@ pub mod storage;
 pub mod sync;
 
 pub use batch::{Batch, Reading};
-pub use consumer::Consumer;
-pub use layout::{SegmentHeader, SegmentLayout, Slot, SlotCounts, SlotState};
+pub use consumer::{Consumer, Standing};
+pub use layout::{Joined, SegmentHeader, SegmentLayout, Slot, SlotCounts, SlotState};
 pub use merge::{Emitted, LaneId, Merged, Merger};
+pub use pages::{CaptureId, CounterPage, Mode, ModePage, ModeSettings, Overflow, StoreTerms};
 #[cfg(not(loom))]
 pub use pages::{CounterMap, ModeMap, ModeWriter};
-pub use pages::{CounterPage, Mode, ModePage, ModeSettings, Overflow, StoreTerms};
 pub use producer::{Producer, Reservation, Room};
 pub use record::Header;
 pub use refusal::{Refusal, RefusalCounts};

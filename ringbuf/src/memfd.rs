@@ -43,11 +43,26 @@ pub(crate) fn check(fd: BorrowedFd<'_>, len_bytes: u64) -> Result<(), MapError> 
     if seals < 0 || seals & libc::F_SEAL_SHRINK == 0 {
         return Err(MapError::NotSealed);
     }
+    if !is_of_plain_pages(fd)? {
+        return Err(MapError::NotSealed);
+    }
     let found = len_of(fd.as_fd())?;
     if found != len_bytes {
         return Err(MapError::Length { found, expected: len_bytes });
     }
     Ok(())
+}
+
+/// Whether the file is of pages that are there when they are touched: those of huge pages may run out.
+fn is_of_plain_pages(fd: BorrowedFd<'_>) -> io::Result<bool> {
+    let mut stat = std::mem::MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: the kernel fills in the structure, which is as large as it expects.
+    if unsafe { libc::fstatfs(fd.as_raw_fd(), stat.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is written.
+    let stat = unsafe { stat.assume_init() };
+    Ok(stat.f_type == libc::TMPFS_MAGIC)
 }
 
 fn len_of(fd: BorrowedFd<'_>) -> io::Result<u64> {

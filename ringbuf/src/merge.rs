@@ -34,6 +34,8 @@ pub struct Emitted<'a, K> {
     pub bytes: &'a [u8],
     /// Stamp of the first of them, which need not say it itself.
     pub stamp: u64,
+    /// Stamp of the last of them.
+    pub last_stamp: u64,
     /// How many they are.
     pub records: u64,
     /// Ring index just past them: what to release when they are safe.
@@ -169,6 +171,7 @@ impl<K: Copy> Lane<K> {
             ring: self.ring,
             bytes: &self.batch.bytes[start..last.end],
             stamp: first.stamp,
+            last_stamp: last.stamp,
             records,
             end_index: last.end_index,
         }

@@ -12,7 +12,8 @@
 //!             56  keyframe_every u32 60  keyframes_asked u32
 //!             64  drain_sleeping u32                      72  go u32  futex of the shim
 //!             80  store u64           88  store_end u64
-//!             96  unlimited u64
+//!             96  unlimited u64          104  session [u64; 2]
+//!            120  capture u64            128  takers u32
 //! ```
 //!
 //! The counter page is writable by every application of a session: the daemon maps it, rings with
@@ -141,6 +142,15 @@ pub struct StoreTerms {
     pub end: u64,
 }
 
+/// Which capture a process is in, for a daemon that takes the place of the one that began it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CaptureId {
+    /// The session in which it began.
+    pub session: [u8; 16],
+    /// Its number there; 0 for none.
+    pub number: u64,
+}
+
 impl Default for ModeSettings {
     fn default() -> Self {
         Self {
@@ -179,6 +189,9 @@ pub struct ModePage {
     store: AtomicU64,
     store_end: AtomicU64,
     unlimited: AtomicU64,
+    session: [AtomicU64; 2],
+    capture: AtomicU64,
+    takers: AtomicU32,
 }
 
 impl ModePage {
@@ -239,6 +252,23 @@ impl ModePage {
         // to a wrong end shows when the daemon compares.
         let number = self.store.load(Ordering::Relaxed);
         StoreTerms { number, end: self.store_end.load(Ordering::Relaxed) }
+    }
+
+    /// The capture that the process is in, or was in last.
+    pub fn capture(&self) -> CaptureId {
+        // Relaxed: changed before the settings that begin a capture.
+        let [low, high] = self.session.each_ref().map(|word| word.load(Ordering::Relaxed));
+        let mut session = [0; 16];
+        session[..8].copy_from_slice(&low.to_le_bytes());
+        session[8..].copy_from_slice(&high.to_le_bytes());
+        // Relaxed: as above.
+        CaptureId { session, number: self.capture.load(Ordering::Relaxed) }
+    }
+
+    /// How many captures of the process could go on in their files, should the daemon die.
+    pub fn takers(&self) -> u32 {
+        // Relaxed: changed before the settings that begin a capture; later a number on its own.
+        self.takers.load(Ordering::Relaxed)
     }
 
     /// How often a keyframe was asked for out of turn. A wish: it is looked at now and then.
@@ -308,6 +338,41 @@ impl ModePage {
     }
 
     #[cfg(not(loom))]
+    fn set_capture(&self, id: CaptureId) {
+        for (word, half) in self.session.iter().zip(id.session.as_chunks::<8>().0) {
+            // Relaxed: settings published later order it.
+            word.store(u64::from_le_bytes(*half), Ordering::Relaxed);
+        }
+        // Relaxed: as above.
+        self.capture.store(id.number, Ordering::Relaxed);
+    }
+
+    #[cfg(not(loom))]
+    fn set_takers(&self, takers: u32) {
+        // Relaxed: as above.
+        self.takers.store(takers, Ordering::Relaxed);
+    }
+
+    /// Takes over what `old` says, its generation too. `None`, and nothing of it: it was being changed
+    /// when its writer died.
+    #[cfg(not(loom))]
+    fn copy(&self, old: &ModePage) -> Option<ModeSettings> {
+        let (generation, settings) = old.settings()?;
+        self.publish(settings);
+        // Relaxed: nobody has this page yet; a system call hands it out.
+        self.generation.store(generation, Ordering::Relaxed);
+        // Relaxed: as above.
+        self.blob_epoch.store(old.blob_epoch(), Ordering::Relaxed);
+        // Relaxed: as above.
+        self.keyframes_asked.store(old.keyframes_asked(), Ordering::Relaxed);
+        self.unlimited.store(old.unlimited.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.set_store(old.store());
+        self.set_capture(old.capture());
+        self.set_takers(old.takers());
+        Some(settings)
+    }
+
+    #[cfg(not(loom))]
     fn ask_keyframe(&self) {
         // KEYFRAME: pairs with the acquire in ModePage::keyframes_asked, so that the store's terms of before
         // hold for what the keyframe describes.
@@ -336,7 +401,7 @@ mod maps {
 
     use memmap2::{MmapOptions, MmapRaw};
 
-    use super::{CounterPage, ModePage, ModeSettings, PAGE_BYTES, StoreTerms};
+    use super::{CaptureId, CounterPage, ModePage, ModeSettings, PAGE_BYTES, StoreTerms};
     use crate::memfd;
     use crate::segment::MapError;
 
@@ -381,6 +446,18 @@ mod maps {
             let map = MmapOptions::new().len(PAGE_BYTES as usize).map_raw_read_only(&fd)?;
             Ok(Self(map))
         }
+
+        /// Puts the page of another daemon in the place of this one, at the same address: whoever reads
+        /// meanwhile reads one or the other.
+        pub fn replace(&self, fd: BorrowedFd<'_>) -> Result<(), MapError> {
+            memfd::check(fd, PAGE_BYTES)?;
+            let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+            let (at, len) = (self.0.as_mut_ptr().cast(), PAGE_BYTES as usize);
+            // SAFETY: `at` and `len` are this map's own, which stays a readable page throughout: of a
+            // memory file of that size that can't shrink.
+            let mapped = unsafe { libc::mmap(at, len, libc::PROT_READ, flags, fd.as_raw_fd(), 0) };
+            if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error().into()) } else { Ok(()) }
+        }
     }
 
     impl Deref for ModeMap {
@@ -405,6 +482,29 @@ mod maps {
             memfd::seal(&fd, memfd::SEALS_SIZE | libc::F_SEAL_FUTURE_WRITE)?;
             writer.publish(ModeSettings::default());
             Ok((writer, fd))
+        }
+
+        /// Makes a page that says what another daemon's said, and tells what that was. Where it was being
+        /// changed when its writer died, idle and of the next generation.
+        pub fn create_like(old: &ModePage) -> io::Result<(Self, OwnedFd, ModeSettings)> {
+            let (writer, fd) = Self::create()?;
+            let settings = writer.copy(old);
+            if settings.is_none() {
+                // Relaxed: nobody has this page yet.
+                writer.generation.store(old.generation() | 1, super::Ordering::Relaxed);
+                writer.publish(ModeSettings::default());
+            }
+            Ok((writer, fd, settings.unwrap_or_default()))
+        }
+
+        /// Says which capture the process is in; before the settings that begin it.
+        pub fn set_capture(&mut self, id: CaptureId) {
+            ModePage::set_capture(self, id);
+        }
+
+        /// Says how many captures of the process could go on in their files.
+        pub fn set_takers(&mut self, takers: u32) {
+            ModePage::set_takers(self, takers);
         }
 
         /// Changes the settings and wakes whoever waits for that. Returns the new generation.
@@ -488,6 +588,9 @@ impl ModePage {
             store: AtomicU64::new(0),
             store_end: AtomicU64::new(0),
             unlimited: AtomicU64::new(0),
+            session: [AtomicU64::new(0), AtomicU64::new(0)],
+            capture: AtomicU64::new(0),
+            takers: AtomicU32::new(0),
         }
     }
 
@@ -519,6 +622,9 @@ const _: () = {
     assert!(offset_of!(ModePage, store) == 80);
     assert!(offset_of!(ModePage, store_end) == 88);
     assert!(offset_of!(ModePage, unlimited) == 96);
+    assert!(offset_of!(ModePage, session) == 104);
+    assert!(offset_of!(ModePage, capture) == 120);
+    assert!(offset_of!(ModePage, takers) == 128);
     assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);
     assert!(size_of::<ModePage>() as u64 <= PAGE_BYTES);
 };

@@ -12,6 +12,7 @@ use gapii_protocol::atom::{CAPTURE_END, KEYFRAME, process_end};
 use gapii_ringbuf::{Mode, Overflow};
 
 use crate::connection::Connection;
+use crate::orphan::{self, Outlook};
 use crate::process;
 use crate::seats;
 use crate::snapshot;
@@ -230,6 +231,7 @@ pub fn forget() {
     CAPTURE.armed.store(false, Relaxed);
     CAPTURE.generation.store(0, Relaxed);
     CAPTURE.switching.store(false, Relaxed);
+    orphan::forget();
     snapshot::forget();
     table::switch(process::hooks_at_rest());
 }
@@ -253,10 +255,17 @@ fn follow(connection: &Connection, moment: Moment) {
         wait_for_go(connection);
     }
     let capturing = is_running();
-    if capturing && connection.is_daemon_gone() {
-        put_hooks_back(connection);
-        process::disconnect();
-        return;
+    if (capturing || is_in_one(connection)) && connection.is_daemon_gone() {
+        match outlook(connection) {
+            Outlook::Open => return,
+            Outlook::GoesOn => {}
+            Outlook::Over => {
+                put_hooks_back(connection);
+                CAPTURE.armed.store(false, Relaxed);
+                process::disconnect();
+                return;
+            }
+        }
     }
     if !capturing && process::has_lost_daemon(connection) {
         process::disconnect();
@@ -285,6 +294,17 @@ fn follow(connection: &Connection, moment: Moment) {
     } else if has_keyframes() && is_running() && is_time_for_keyframe(connection, moment) {
         begin_anew(connection);
     }
+}
+
+/// Whether the daemon, when it was heard of last, had the process in a capture, though that may have ended here.
+fn is_in_one(connection: &Connection) -> bool {
+    connection.mode.settings().is_some_and(|(_, wish)| wish.mode == Mode::Capturing)
+}
+
+/// What becomes of the capture now that its daemon is gone. What a daemon keeps in memory, or sends through a
+/// pipe, is gone with it.
+pub fn outlook(connection: &Connection) -> Outlook {
+    if connection.mode.takers() == 0 { Outlook::Over } else { orphan::look(connection) }
 }
 
 /// Blocks while the daemon says wait and is there to say so.

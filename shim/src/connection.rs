@@ -9,23 +9,21 @@ use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use gapii_protocol::app::{self, AppHello, HELLO_TIMEOUT_MS, HelloReply, REPLY_LEN, reply_status};
 use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 
 use crate::blobs::{BLOB_MIN_BYTES, PIECE_BYTES};
+use crate::descriptor::Kept;
 use crate::known::Known;
 use crate::mapping;
 use crate::process;
 use crate::stored::{Stored, Terms};
 use crate::thread::Thread;
 
-/// Our descriptors live from here on, away from those a program may count on or close.
-const DESCRIPTOR_FLOOR: [RawFd; 2] = [900, 200];
 /// Everything a recording thread needs of its process.
 pub struct Connection {
     pub segment: Segment,
@@ -39,23 +37,32 @@ pub struct Connection {
     pub blob_min_bytes: u64,
     /// Bytes of a blob that go into one record, at most.
     pub piece_bytes: u64,
-    socket: Socket,
+    /// Who the process said it is, and to whom.
+    pub hello: AppHello,
+    pub address: libc::sockaddr_un,
+    socket: Kept,
+    /// What the daemon sent, to be handed to another: counter, mode page and segment.
+    shared: [Kept; app::DESCRIPTORS],
     wiped: Wiped,
 }
 
 impl Connection {
     /// Says hello to the daemon at the process' socket path. `None`: there is none, or it won't.
     pub fn open() -> Option<Connection> {
-        let mut stream = UnixStream::connect(socket_path()?).ok()?;
+        let path = socket_path()?;
+        let address = address_of(&path)?;
+        let mut stream = UnixStream::connect(path).ok()?;
         let timeout = Some(Duration::from_millis(HELLO_TIMEOUT_MS));
         stream.set_read_timeout(timeout).ok()?;
         stream.set_write_timeout(timeout).ok()?;
-        send_hello(&mut stream)?;
+        let hello = hello();
+        // std's sockets send with MSG_NOSIGNAL: a daemon that has gone raises no SIGPIPE.
+        stream.write_all(&hello.to_bytes()).ok()?;
         let (reply, descriptors) = receive_reply(&mut stream)?;
         if reply.status != reply_status::OK {
             return None;
         }
-        let [counter, mode, segment] = descriptors;
+        let [Some(counter), Some(mode), Some(segment)] = descriptors else { return None };
         let layout = SegmentLayout::new(reply.slot_count, reply.ring_bytes)?;
         Some(Connection {
             wiped: Wiped::map(reply.slot_count as usize)?,
@@ -63,10 +70,13 @@ impl Connection {
             stored: Stored::map()?,
             blob_min_bytes: BLOB_MIN_BYTES.min(reply.ring_bytes / 64),
             piece_bytes: PIECE_BYTES.min(reply.ring_bytes / 16),
-            counter: CounterMap::map(counter?.as_fd()).ok()?,
-            mode: ModeMap::map(mode?.as_fd()).ok()?,
-            segment: Segment::map(segment?.as_fd(), layout).ok()?,
-            socket: Socket::keep(stream.into())?,
+            counter: CounterMap::map(counter.as_fd()).ok()?,
+            mode: ModeMap::map(mode.as_fd()).ok()?,
+            segment: Segment::map(segment.as_fd(), layout).ok()?,
+            hello,
+            address,
+            socket: Kept::keep(stream.into())?,
+            shared: [Kept::keep(counter)?, Kept::keep(mode)?, Kept::keep(segment)?],
         })
     }
 
@@ -75,15 +85,33 @@ impl Connection {
         self.wiped.is_wiped()
     }
 
-    /// Whether the daemon has gone. A socket that the program has closed tells nothing: false.
+    /// Whether the daemon has gone; also of a socket that was closed here. One that the program has closed
+    /// tells nothing: false.
     pub fn is_daemon_gone(&self) -> bool {
-        self.socket.is_hung_up()
+        let Some(descriptor) = self.socket.get() else { return self.socket.is_closed() };
+        let mut poll = libc::pollfd { fd: descriptor, events: 0, revents: 0 };
+        // SAFETY: one pollfd, no waiting.
+        unsafe { libc::poll(&raw mut poll, 1, 0) == 1 && poll.revents & libc::POLLHUP != 0 }
+    }
+
+    /// What is handed to another daemon. `None`: the program has closed some of it.
+    pub fn shared(&self) -> Option<[RawFd; app::DESCRIPTORS]> {
+        let [counter, mode, segment] = &self.shared;
+        Some([counter.get()?, mode.get()?, segment.get()?])
+    }
+
+    /// Goes on with another daemon, which tells what to do in this page.
+    pub fn go_on(&self, socket: OwnedFd, mode: OwnedFd) -> bool {
+        self.mode.replace(mode.as_fd()).is_ok()
+            && self.shared[1].replace(mode)
+            && self.socket.replace(socket)
     }
 
     /// Gives back what a daemon that has gone leaves behind and that can be given back: the socket and
     /// what is in the rings. The mappings stay, threads may still write through them.
     pub fn give_up(&self) {
         self.socket.close();
+        self.shared.iter().for_each(Kept::close);
         self.segment.discard_rings();
     }
 
@@ -98,6 +126,7 @@ impl Connection {
     }
 }
 
+/// Where the process' daemon listens.
 fn socket_path() -> Option<PathBuf> {
     let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = path("GAPII_SOCKET") {
@@ -108,7 +137,24 @@ fn socket_path() -> Option<PathBuf> {
     user.into_iter().chain([system]).find(|path| path.exists())
 }
 
-fn send_hello(stream: &mut UnixStream) -> Option<()> {
+/// The same for a socket call. `None`: it is too long for one.
+fn address_of(path: &Path) -> Option<libc::sockaddr_un> {
+    // SAFETY: sockaddr_un is plain data for which zero is valid.
+    let mut address: libc::sockaddr_un = unsafe { core::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let bytes = path.as_os_str().as_bytes();
+    // A NUL stays behind it.
+    let room = address.sun_path.len().checked_sub(1)?;
+    let field =
+        address.sun_path.get_mut(..bytes.len().min(room + 1)).filter(|f| f.len() <= room)?;
+    for (to, from) in field.iter_mut().zip(bytes) {
+        *to = *from as libc::c_char;
+    }
+    Some(address)
+}
+
+/// Who this process is.
+fn hello() -> AppHello {
     let mut hello = AppHello::new(std::process::id());
     if std::env::var_os("GAPII_WAIT").is_some_and(|value| value == "1") {
         hello.flags |= app::FLAG_WAIT;
@@ -124,8 +170,7 @@ fn send_hello(stream: &mut UnixStream) -> Option<()> {
     }
     copy_padded(&mut hello.name, &std::fs::read("/proc/self/comm").unwrap_or_default());
     hello.apis = app::API_EGL_GLES;
-    // std's sockets send with MSG_NOSIGNAL: a daemon that has gone raises no SIGPIPE.
-    stream.write_all(&hello.to_bytes()).ok()
+    hello
 }
 
 /// Copies a name without its line end, leaving at least one NUL behind it.
@@ -135,7 +180,7 @@ fn copy_padded(field: &mut [u8], name: &[u8]) {
     field[..len].copy_from_slice(&name[..len]);
 }
 
-type Descriptors = [Option<OwnedFd>; app::DESCRIPTORS];
+pub type Descriptors = [Option<OwnedFd>; app::DESCRIPTORS];
 
 /// Reads the reply; the descriptors come with its first bytes.
 fn receive_reply(stream: &mut UnixStream) -> Option<(HelloReply, Descriptors)> {
@@ -145,7 +190,8 @@ fn receive_reply(stream: &mut UnixStream) -> Option<(HelloReply, Descriptors)> {
     Some((HelloReply::from_bytes(&bytes).ok()?, descriptors))
 }
 
-fn receive_with_descriptors(socket: RawFd, bytes: &mut [u8]) -> Option<(usize, Descriptors)> {
+/// Some bytes, and what came beside them. `None`: the other side is gone, or there are none yet.
+pub fn receive_with_descriptors(socket: RawFd, bytes: &mut [u8]) -> Option<(usize, Descriptors)> {
     let mut control = [0u64; 8];
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     // SAFETY: msghdr is plain data for which zero is valid.
@@ -191,63 +237,6 @@ fn take_descriptors(message: &libc::msghdr) -> Descriptors {
         header = unsafe { libc::CMSG_NXTHDR(message, at.as_ptr()) };
     }
     taken
-}
-
-/// The socket, kept open so that each side sees the other's end. The program may close or replace
-/// its descriptor: it is only used while it is still the same file.
-struct Socket {
-    descriptor: RawFd,
-    file: (libc::dev_t, libc::ino_t),
-    is_closed: AtomicBool,
-}
-
-impl Socket {
-    /// Moves the socket up.
-    fn keep(socket: OwnedFd) -> Option<Socket> {
-        let moved = DESCRIPTOR_FLOOR.iter().find_map(|&floor| {
-            // SAFETY: duplicates a descriptor that we own.
-            let raw = unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_DUPFD_CLOEXEC, floor) };
-            (raw >= 0).then_some(raw)
-        });
-        let descriptor = match moved {
-            Some(raw) => raw,
-            None => std::os::fd::IntoRawFd::into_raw_fd(socket),
-        };
-        Some(Socket { descriptor, file: file_of(descriptor)?, is_closed: AtomicBool::new(false) })
-    }
-
-    /// Closes it, unless the program has done so.
-    fn close(&self) {
-        if !self.is_closed.swap(true, Relaxed) && self.is_ours() {
-            // SAFETY: ours, and not used any more.
-            unsafe { libc::close(self.descriptor) };
-        }
-    }
-
-    fn is_ours(&self) -> bool {
-        file_of(self.descriptor) == Some(self.file)
-    }
-
-    /// Whether the other side is gone; also of one that was closed here.
-    fn is_hung_up(&self) -> bool {
-        if self.is_closed.load(Relaxed) {
-            return true;
-        }
-        if !self.is_ours() {
-            return false;
-        }
-        let mut poll = libc::pollfd { fd: self.descriptor, events: 0, revents: 0 };
-        // SAFETY: one pollfd, no waiting.
-        unsafe { libc::poll(&raw mut poll, 1, 0) == 1 && poll.revents & libc::POLLHUP != 0 }
-    }
-}
-
-fn file_of(descriptor: RawFd) -> Option<(libc::dev_t, libc::ino_t)> {
-    // SAFETY: stat is plain data for which zero is valid.
-    let mut stat: libc::stat = unsafe { core::mem::zeroed() };
-    // SAFETY: `stat` is writable; a closed descriptor is an error.
-    let failed = unsafe { libc::fstat(descriptor, &raw mut stat) } != 0;
-    (!failed).then_some((stat.st_dev, stat.st_ino))
 }
 
 /// Private memory that a `fork` turns into zeros: a mark, and the state of every slot's thread.

@@ -14,6 +14,7 @@ use crate::driver;
 use crate::errno::ErrnoGuard;
 use crate::generated::names::{EXPORTED, NAMES};
 use crate::hooks;
+use crate::orphan;
 use crate::pages;
 use crate::table::{self, Hooks};
 use crate::tracking;
@@ -110,6 +111,7 @@ pub fn disconnect() {
     let old = CONNECTION.swap(ptr::null_mut(), AcqRel);
     // SAFETY: connections are leaked, never freed.
     if let Some(connection) = unsafe { old.as_ref() } {
+        orphan::forget();
         connection.give_up();
     }
 }

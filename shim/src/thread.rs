@@ -19,6 +19,7 @@ use crate::errno::ErrnoGuard;
 use crate::frames::Frames;
 use crate::generated::ids;
 use crate::limits;
+use crate::orphan::{self, Outlook};
 use crate::pages;
 use crate::process;
 use crate::ranges::Ranges;
@@ -152,7 +153,11 @@ impl Thread {
         let connection = unsafe { self.connection.as_ref() }?;
         let span = header.span_untrusted() + self.gap.span();
         let room = match self.producer.make_room(span) {
-            Room::Full if capture::overflow() == Overflow::Wait => self.wait(connection, span),
+            Room::Full
+                if capture::overflow() == Overflow::Wait && !orphan::is_out_of_patience() =>
+            {
+                self.wait(connection, span)
+            }
             room => room,
         };
         if room != Room::Ready {
@@ -174,16 +179,28 @@ impl Thread {
         let mut progress = Instant::now();
         let mut released = self.released();
         loop {
-            match self.producer.wait_for_room(span, LOOK_AROUND) {
+            let look_around = if orphan::is_one() { orphan::LOOK_AROUND } else { LOOK_AROUND };
+            match self.producer.wait_for_room(span, look_around) {
                 Room::Full => {}
                 room => return room,
             }
             if self.released() != released {
                 (released, progress) = (self.released(), Instant::now());
             }
-            if connection.is_daemon_gone() || progress.elapsed() >= capture::stall_limit() {
-                capture::leave_lost(connection);
-                return Room::Full;
+            let outlook = match connection.is_daemon_gone() {
+                true => capture::outlook(connection),
+                false if progress.elapsed() < capture::stall_limit() => continue,
+                false => Outlook::Over,
+            };
+            match outlook {
+                // What finds no room from here on is left out, until another daemon makes some.
+                Outlook::Open if orphan::is_out_of_patience() => return Room::Full,
+                Outlook::Open => {}
+                Outlook::GoesOn => progress = Instant::now(),
+                Outlook::Over => {
+                    capture::leave_lost(connection);
+                    return Room::Full;
+                }
             }
         }
     }
@@ -408,7 +425,8 @@ fn claim(connection: &'static Connection) -> Option<*mut Thread> {
         if let Some(slot) = connection.segment.claim(tid, thread_name()) {
             break slot;
         }
-        if capture::overflow() == Overflow::Drop || started.elapsed() >= capture::stall_limit() {
+        let is_hopeless = capture::overflow() == Overflow::Drop || orphan::is_out_of_patience();
+        if is_hopeless || started.elapsed() >= capture::stall_limit() {
             connection.segment.header().unslotted_calls.fetch_add(1, Relaxed);
             return None;
         }

@@ -32,6 +32,7 @@ pub mod random;
 pub mod remote;
 pub mod replaying;
 pub mod replays;
+pub mod restarts;
 pub mod scene;
 pub mod sharing;
 pub mod stream;

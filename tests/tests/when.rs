@@ -58,6 +58,24 @@ fn capture_begins_when_what_it_waits_for_has_come() {
 }
 
 #[test]
+fn capture_whose_daemon_is_killed_waits_on() {
+    let session = Session::new();
+    let daemon = session.daemon(&[]);
+    let mut program = run_idle(&session, &told());
+    let options = [&OPTIONS[..], &["--when", "function=glFlush"]].concat();
+    let (capture, trace) = start(&session, "waiting", &options);
+    waits_for_frames(&session, "waiting");
+    daemon.kill();
+    let _next = session.daemon(&[]);
+    capture.wait_for_words("the capture goes on in", LIMIT);
+    waits_for_frames(&session, "waiting");
+    program.say("f");
+    capture.finish(LIMIT).ok();
+    is_what_followed(&session, &trace);
+    program.finish(LIMIT).ok();
+}
+
+#[test]
 fn captures_of_one_program_wait_each_for_its_own() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use gapii_protocol::trace::Info as TraceInfo;
 use gapii_protocol::trace::footer::ProcessEntry;
+use gapii_protocol::trace::rings::Seam;
 use indicatif::DecimalBytes;
 
 use crate::args::{Json, Trace};
@@ -85,6 +86,7 @@ fn describe(info: &TraceInfo) -> String {
             "calendar   was set back by {back:.1?} meanwhile; the times of commands were not"
         ));
     }
+    lines.extend(info.seams.iter().map(seam_line));
     lines.extend(info.missing.iter().map(|sentence| format!("missing    {sentence}")));
     lines.extend(info.processes.iter().map(process_line));
     lines.extend(
@@ -94,6 +96,15 @@ fn describe(info: &TraceInfo) -> String {
             .map(|command| format!("in flight  {} of thread {}", command.name, command.thread)),
     );
     lines.join("\n") + "\n"
+}
+
+fn seam_line(seam: &Seam) -> String {
+    let away = Duration::from_nanos(seam.away_ns());
+    let absent = match seam.absent {
+        0 => String::new(),
+        count => format!(", {} did not come back", counted(count.into(), "program")),
+    };
+    format!("seam       {away:.1?} without a daemon{absent}")
 }
 
 fn process_line(process: &ProcessEntry) -> String {

@@ -2,6 +2,7 @@
 //!
 //! Ends with the program's own status. Everything said here is on standard error.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,10 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
         return keep(args, &daemon, &environment, &signals);
     }
     let launch = Launch::create()?;
-    let capture = start_capture(args, &daemon, &launch)?;
+    let mut capture = start_capture(args, &daemon, &launch)?;
+    if let Some(private) = &daemon.private {
+        capture.revive_with(Box::new(|| private.borrow_mut().restart(&signals)));
+    }
     let output_is_trace = capture.place().is_standard_output();
     let program =
         Program::start(&args.command, &environment, Some(&launch), &signals, output_is_trace)
@@ -92,7 +96,7 @@ struct Daemon {
     app_socket: PathBuf,
     client_socket: PathBuf,
     /// Ended when it is dropped.
-    private: Option<PrivateDaemon>,
+    private: Option<RefCell<PrivateDaemon>>,
 }
 
 impl Daemon {
@@ -108,7 +112,7 @@ impl Daemon {
                 Ok(Daemon {
                     app_socket: private.app_socket(),
                     client_socket: private.client_socket(),
-                    private: Some(private),
+                    private: Some(RefCell::new(private)),
                 })
             }
             Err(error) => Err(error.into()),
@@ -124,7 +128,7 @@ fn app_socket_beside(client_socket: &Path) -> PathBuf {
     }
 }
 
-fn start_capture(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Capture, Failure> {
+fn start_capture<'a>(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Capture<'a>, Failure> {
     let connection = Connection::to_path(&daemon.client_socket)?;
     let name = args.command[0].to_string_lossy();
     let output = OutputFile::open(args.output.output.as_deref(), &name)?;

@@ -88,7 +88,7 @@ fn is_named(app: &AppInfo, wanted: &str) -> bool {
         || executable.file_name() == Path::new(wanted).file_name()
 }
 
-fn follow(capture: &mut Capture, signals: &Signals) -> Result<u8, Failure> {
+fn follow(capture: &mut Capture<'_>, signals: &Signals) -> Result<u8, Failure> {
     loop {
         // Before the wait: what came along with an answer is not announced any more.
         if let Some(outcome) = capture.advance()? {

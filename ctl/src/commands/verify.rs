@@ -49,14 +49,19 @@ fn describe(found: &Verification) -> String {
         text.push_str(&format!("warning: {warning}\n"));
     }
     let checked = &found.checked;
+    let seams = match checked.seams {
+        0 => String::new(),
+        seams => format!(", {}", counted(seams, "seam")),
+    };
     text.push_str(&format!(
-        "checked {}, {}, {}, {} of {}, {}; {} produced, {} lost\n",
+        "checked {}, {}, {}, {} of {}, {}{}; {} produced, {} lost\n",
         counted(checked.blocks, "block"),
         counted(checked.frames, "frame"),
         counted(checked.calls, "command"),
         counted(checked.records, "record"),
         counted(checked.threads, "thread"),
         counted(checked.memory.blobs, "blob"),
+        seams,
         counted(checked.produced, "record"),
         counted(checked.lost, "record"),
     ));

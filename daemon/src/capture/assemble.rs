@@ -5,6 +5,8 @@
 //! are; looks at every record once, at its header word (and at what the few records say that are
 //! not commands).
 
+mod standing;
+
 use std::sync::Arc;
 
 use gapii_protocol::atom::{
@@ -12,14 +14,17 @@ use gapii_protocol::atom::{
     STORED_PIECE_MAX,
 };
 use gapii_protocol::trace::Description;
-use gapii_protocol::trace::footer::GapEntry;
+use gapii_protocol::trace::footer::{GapEntry, Lost};
 use gapii_protocol::trace::meta::{self, CaptureEnd, Meta, MetaError};
+use gapii_protocol::trace::rings::{RingState, Seam};
 use gapii_protocol::trace::story::Begin;
 
 use crate::capture::filtering::Filtering;
 use crate::capture::plain::PlainPayloads;
 use crate::capture::selection::{Owner, Selection, is_landmark};
 use crate::store::Store;
+
+pub use self::standing::{RingNote, RingPlace, RingSite, index_at, is_count_of_threads};
 
 /// A ring, by the order in which the assembler was told of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +39,8 @@ pub struct MemberKey(pub u32);
 pub struct Run<'a> {
     pub ring: RingKey,
     pub records: &'a [u8],
+    /// Where the ring was before: behind the record before the first one.
+    pub start: RingPlace,
     /// Ring index behind the last record.
     pub end_index: u64,
 }
@@ -134,6 +141,8 @@ pub struct Member {
     selection: Option<Selection>,
     /// Frames after which no more of it does.
     frame_limit: Option<u64>,
+    /// What it does is missing, up to the next keyframe.
+    is_missing: bool,
     /// Bytes of it that its records have named since the capture or its keyframe began.
     named_bytes: u64,
     stated_in: u64,
@@ -152,6 +161,8 @@ pub struct Thread {
     /// Records in the stream.
     pub records: u64,
     pub last_command: Option<LastCommand>,
+    /// What its gaps have told of.
+    pub told: Lost,
     stated_in: u64,
     records_in_block: u64,
 }
@@ -174,7 +185,7 @@ const GAPS_MAX: usize = 1 << 14;
 /// names more means to keep the daemon busy.
 const NAMED_TIMES: u64 = 4;
 /// Sentences about what snapshots leave out, at most.
-const MISSING_MAX: usize = 1 << 10;
+pub const MISSING_MAX: usize = 1 << 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Ring {
@@ -186,11 +197,13 @@ struct Ring {
     left_out: u64,
     /// Stamp of such a record, which the next command continues without saying so.
     owed_stamp: Option<u64>,
-    /// Ring index behind the last record that came into the stream.
-    index: u64,
     released_in: u64,
-    /// Ring index behind its first records in that block.
-    first_index: u64,
+    site: RingSite,
+    /// Where it was when it came.
+    begun_index: u64,
+    /// Behind the last record that was taken, or does not belong to the stream.
+    place: RingPlace,
+    note: RingNote,
 }
 
 /// The stream so far. Blocks are numbered from 1 inside, so that 0 is no block.
@@ -200,6 +213,9 @@ pub struct Assembler {
     /// Bytes of blobs in the open block, which make it full at a quarter of that: they compress
     /// by themselves as well as together, and their ring space is wanted.
     blobs_in_block: usize,
+    /// Bytes that were passed over since it was opened, which hold ring space until it is written, so that it
+    /// says so.
+    passed_in_block: usize,
     plain: PlainPayloads,
     /// Leave records may say how long the driver took.
     is_timed: bool,
@@ -224,6 +240,15 @@ pub struct Assembler {
     snapshot: bool,
     held_us: u64,
     missing: Vec<String>,
+    /// Blocks end with how far the rings are.
+    states_rings: bool,
+    is_paused: bool,
+    /// The next block begins with it.
+    seam: Option<Seam>,
+    /// Those that blocks have begun with.
+    seams: Vec<Seam>,
+    /// Rings of the file that nobody has handed over yet.
+    absent: Vec<RingState>,
 }
 
 impl Assembler {
@@ -233,6 +258,7 @@ impl Assembler {
         Self {
             block_bytes,
             blobs_in_block: 0,
+            passed_in_block: 0,
             plain: PlainPayloads::of(Description::built_in()),
             is_timed,
             filter: None,
@@ -255,6 +281,11 @@ impl Assembler {
             snapshot: false,
             held_us: 0,
             missing: Vec::new(),
+            states_rings: false,
+            is_paused: false,
+            seam: None,
+            seams: Vec::new(),
+            absent: Vec::new(),
         }
     }
 
@@ -302,9 +333,9 @@ impl Assembler {
         frame_limit.is_some_and(|limit| frames >= limit)
     }
 
-    /// Tells of a ring of a process, whose next record starts at `index` or behind padding there. Its key
+    /// Tells of a ring of a process, whose next record starts at `place` or behind padding there. Its key
     /// may have been another ring's, which has ended.
-    pub fn set_ring(&mut self, ring: RingKey, member: MemberKey, index: u64) {
+    pub fn set_ring(&mut self, ring: RingKey, member: MemberKey, site: RingSite, place: RingPlace) {
         let at = ring.0 as usize;
         let owner = self.members[member.0 as usize].owner();
         let ring = Ring {
@@ -313,9 +344,11 @@ impl Assembler {
             owner,
             left_out: 0,
             owed_stamp: None,
-            index,
             released_in: 0,
-            first_index: index,
+            site,
+            begun_index: place.index,
+            place,
+            note: RingNote::default(),
         };
         if self.rings.len() <= at {
             // Keys between are of rings of which this stream has nothing.
@@ -457,24 +490,17 @@ impl Assembler {
         now_ns: u64,
         full: &mut impl FnMut(Block),
     ) -> Result<(), Refusal> {
-        let appended = self.append_run(&run, now_ns, full);
-        if self.holds_up(run.ring) {
-            self.seal(full);
-        }
-        appended
-    }
-
-    fn append_run(
-        &mut self,
-        run: &Run<'_>,
-        now_ns: u64,
-        full: &mut impl FnMut(Block),
-    ) -> Result<(), Refusal> {
-        let start_index = self.rings[run.ring.0 as usize].index;
-        self.rings[run.ring.0 as usize].index = run.end_index;
+        self.rings[run.ring.0 as usize].place = run.start;
         let mut at = 0;
         loop {
-            at = self.pass_over(run, at);
+            let passed = self.pass_over(&run, at);
+            if passed > at {
+                self.note_passed(run.ring, passed - at, now_ns);
+                if self.is_full() {
+                    self.seal(full);
+                }
+            }
+            at = passed;
             if at >= run.records.len() {
                 return Ok(());
             }
@@ -482,6 +508,7 @@ impl Assembler {
             if is_keyframe {
                 // Blocks before it are not needed by who begins there.
                 self.flush(full);
+                self.forget_what_is_described(run.ring);
             }
             self.open_block(now_ns);
             self.block.is_keyframe |= is_keyframe;
@@ -491,16 +518,17 @@ impl Assembler {
             if let Some(stamp) = stamp {
                 self.threads[thread as usize].stamp = stamp;
             }
-            let walk = self.walk(thread, run, at);
+            let walk = self.walk(thread, &run, at);
             self.copy(&run.records[at..walk.end], stamp);
             if stamp.is_some() || header_at(run.records, at).is_stamped() {
                 self.rings[run.ring.0 as usize].owed_stamp = None;
             }
             self.block.strip_stores(first_memory);
             at = walk.end;
-            // Padding inside the run is not counted, so that a part is never released too early.
-            let whole = at == run.records.len();
-            self.release(run.ring, if whole { run.end_index } else { start_index + at as u64 });
+            let ring = &mut self.rings[run.ring.0 as usize];
+            ring.place.index = run.index_at(at, ring.site.capacity_bytes);
+            let index = ring.place.index;
+            self.release(run.ring, index);
             if self.is_full() {
                 self.seal(full);
             }
@@ -518,6 +546,7 @@ impl Assembler {
         let Some(selection) = &mut self.members[ring.member.0 as usize].selection else {
             return at;
         };
+        let start = at;
         while at < run.records.len() {
             let header = header_at(run.records, at);
             if ring.owner.is_plain() && !is_landmark(header.id()) {
@@ -527,6 +556,9 @@ impl Assembler {
             if selection.takes(&mut ring.owner, header, &run.records[at..end]) {
                 break;
             }
+            if header.is_stamped() {
+                ring.place.stamp = word_at(run.records, at + 8);
+            }
             ring.left_out += 1;
             if header.is_stamped() {
                 ring.owed_stamp = Some(word_at(run.records, at + 8));
@@ -534,9 +566,25 @@ impl Assembler {
             if header.id() < atom::META_FIRST && header.flags() & (EFFECT | SETUP) == EFFECT {
                 self.left_out_calls += 1;
             }
+            ring.place.records = ring.place.records.wrapping_add(1);
             at = end;
         }
+        if at > start {
+            ring.place.index = run.index_at(at, ring.site.capacity_bytes);
+        }
         at
+    }
+
+    /// Bytes of a ring do not belong to the stream. An open block keeps their space from being reused; where
+    /// blocks say how far the rings are, one is to say so.
+    fn note_passed(&mut self, ring: RingKey, bytes: usize, now_ns: u64) {
+        if self.states_rings {
+            self.open_block(now_ns);
+            self.release(ring, self.rings[ring.0 as usize].place.index);
+        }
+        if self.open {
+            self.passed_in_block += bytes;
+        }
     }
 
     /// The stamp that a record must say in the stream, and does not in the ring.
@@ -561,14 +609,6 @@ impl Assembler {
         }
     }
 
-    /// Whether the open block keeps ring space from being reused that came to nothing in it.
-    fn holds_up(&self, ring: RingKey) -> bool {
-        let Ring { index, first_index, .. } = self.rings[ring.0 as usize];
-        self.filter.is_some()
-            && self.has_open(ring)
-            && index.saturating_sub(first_index) >= self.block_bytes as u64
-    }
-
     /// Gives `full` the open block, if there is one.
     pub fn flush(&mut self, full: &mut impl FnMut(Block)) {
         if self.open {
@@ -577,7 +617,10 @@ impl Assembler {
     }
 
     fn is_full(&self) -> bool {
-        self.block.raw.len() >= self.block_bytes || self.blobs_in_block >= self.block_bytes / 4
+        self.open
+            && (self.block.raw.len() >= self.block_bytes
+                || self.blobs_in_block >= self.block_bytes / 4
+                || self.passed_in_block >= self.block_bytes)
     }
 
     fn open_block(&mut self, now_ns: u64) {
@@ -585,7 +628,7 @@ impl Assembler {
             return;
         }
         self.open = true;
-        self.blobs_in_block = 0;
+        (self.blobs_in_block, self.passed_in_block) = (0, 0);
         self.opened_ns = now_ns;
         self.block_number += 1;
         self.current_thread = None;
@@ -594,9 +637,13 @@ impl Assembler {
         let number = self.block_number - 1;
         let first = meta::Block { number, first_seq: self.calls, start_ns: now_ns };
         first.append_to(&mut self.block.raw);
+        self.append_seam();
     }
 
     fn seal(&mut self, full: &mut impl FnMut(Block)) {
+        if self.states_rings {
+            self.append_rings();
+        }
         let mut block = std::mem::take(&mut self.block);
         block.seqs = (self.calls - block.first_seq) as u32;
         for (thread, records) in &mut block.records {
@@ -658,6 +705,7 @@ impl Assembler {
         let raw_len = self.block.raw.len();
         let room = self.block_bytes.saturating_sub(raw_len);
         let limit = records.len().min(start + room.max(1));
+        // As readers know it: what was left out may have said later ones.
         let mut stamp = self.threads[index as usize].stamp;
         let (mut at, mut count, mut calls) = (start, 0, 0);
         let mut last_command = None;
@@ -705,6 +753,8 @@ impl Assembler {
         }
         self.calls += calls;
         self.records += count;
+        let place = &mut self.rings[run.ring.0 as usize].place;
+        (place.records, place.stamp) = (place.records.wrapping_add(count), place.stamp.max(stamp));
         let thread = &mut self.threads[index as usize];
         thread.stamp = stamp;
         thread.records += count;
@@ -789,7 +839,8 @@ impl Assembler {
             // Left out where there should be none.
             Meta::Keyframe(_) => {
                 let member = self.rings[ring.0 as usize].member;
-                self.members[member.0 as usize].named_bytes = 0;
+                let member = &mut self.members[member.0 as usize];
+                (member.named_bytes, member.is_missing) = (0, false);
             }
             Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Subject(_) => {}
             Meta::Unknown(id) => return Err(Refusal::Unknown(id)),
@@ -829,6 +880,8 @@ impl Assembler {
             end_ns: gap.end_ns,
             cause: gap.cause,
         };
+        let told = &mut self.threads[thread as usize].told;
+        *told = told.plus(entry.lost());
         add_gap(&mut self.gaps, entry);
         add_gap(&mut self.block.gaps, entry);
     }
@@ -836,7 +889,7 @@ impl Assembler {
     fn release(&mut self, ring: RingKey, index: u64) {
         let state = &mut self.rings[ring.0 as usize];
         if state.released_in != self.block_number {
-            (state.released_in, state.first_index) = (self.block_number, index);
+            state.released_in = self.block_number;
             self.block.releases.push((ring, index));
         } else if let Some(entry) = self.block.releases.iter_mut().find(|(key, _)| *key == ring) {
             entry.1 = index;
@@ -963,7 +1016,8 @@ mod tests {
         fn of(mut assembler: Assembler, rings: usize) -> Self {
             let member = assembler.add_member(100, 5, b"prog");
             for ring in 0..rings as u32 {
-                assembler.set_ring(RingKey(ring), member, 0);
+                let (site, place) = (RingSite::default(), RingPlace::default());
+                assembler.set_ring(RingKey(ring), member, site, place);
             }
             Self { assembler, blocks: Vec::new(), indices: vec![0; rings] }
         }
@@ -972,7 +1026,8 @@ mod tests {
             let records = records.concat();
             let index = &mut self.indices[ring as usize];
             *index += records.len() as u64;
-            let run = Run { ring: RingKey(ring), records: &records, end_index: *index };
+            let start = RingPlace { index: *index - records.len() as u64, ..Default::default() };
+            let run = Run { ring: RingKey(ring), records: &records, start, end_index: *index };
             self.assembler.append(run, 1000, &mut |block| self.blocks.push(block))
         }
 
@@ -1044,7 +1099,7 @@ mod tests {
         assembler.set_filter(Filtering::of(&filter, Description::built_in()).unwrap());
         let member = assembler.add_member(100, 5, b"prog");
         assembler.select(member, Begin::Capture);
-        assembler.set_ring(RingKey(0), member, 0);
+        assembler.set_ring(RingKey(0), member, RingSite::default(), RingPlace::default());
         Bench { assembler, blocks: Vec::new(), indices: vec![0] }
     }
 

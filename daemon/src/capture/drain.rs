@@ -6,6 +6,9 @@
 //!
 //! Ring space is reused once all who take it say that what was there is written; until then it also
 //! bounds how much of a capture is in memory.
+//!
+//! Where it goes on with captures of another daemon it reads nothing before their processes and their files are
+//! there, or are late: what one has recorded may have come of what another has.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -15,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
 
-use gapii_ringbuf::{CounterMap, Merger, Reading, SlotState};
+use gapii_ringbuf::{Merger, Reading, SlotState};
 
 use crate::capture::assemble::RingKey;
 use crate::capture::fault::{self, Fault};
@@ -25,12 +28,14 @@ use crate::capture::plan::Plan;
 use crate::capture::taker::Taker;
 use crate::capture::{Departure, Order};
 use crate::clock;
-use crate::process::Process;
+use crate::process::{Counter, Process};
 
 /// Longest sleep while a process records: a doorbell may be missed.
 const NAP: Duration = Duration::from_millis(20);
 /// Longest sleep while none does.
 const SLEEP: Duration = Duration::from_millis(200);
+/// How long those who come first wait for the others, where a capture is taken up.
+const PATIENCE_NS: u64 = 250_000_000;
 
 /// A drain, as the rest of the daemon has it.
 #[derive(Debug)]
@@ -41,7 +46,8 @@ pub struct DrainHandle {
     pub plan: Plan,
     /// Closed when the drain takes no more orders.
     orders: Mutex<Option<Sender<Order>>>,
-    counter: Arc<CounterMap>,
+    /// What its processes take stamps from.
+    pub counter: Counter,
 }
 
 /// What gives out what some processes record.
@@ -55,6 +61,8 @@ pub struct Drain {
     /// Lanes of processes that are over.
     vacant: Vec<Range<usize>>,
     takers: Vec<Taker>,
+    /// Until then those are waited for who were in its captures before.
+    waits_until_ns: Option<u64>,
 }
 
 /// What comes after a step of a drain.
@@ -73,28 +81,30 @@ impl DrainHandle {
     pub fn with(
         drain: Option<Arc<Self>>,
         taker: Box<Taker>,
-        counter: &Arc<CounterMap>,
+        counter: &Counter,
     ) -> io::Result<Arc<Self>> {
-        let Some(drain) = drain else { return Self::start(*taker, Arc::clone(counter)) };
+        let Some(drain) = drain else { return Self::start(*taker, counter.clone()) };
         match drain.order(Order::Take(taker)) {
             Ok(()) => Ok(drain),
             // It has just come to its end.
-            Err(Order::Take(taker)) => Self::start(*taker, Arc::clone(counter)),
+            Err(Order::Take(taker)) => Self::start(*taker, counter.clone()),
             Err(_) => Err(io::Error::other("the drain answers something else")),
         }
     }
 
-    fn start(first: Taker, counter: Arc<CounterMap>) -> io::Result<Arc<Self>> {
-        let (handle, drain) = Self::new(first, counter);
+    fn start(first: Taker, counter: Counter) -> io::Result<Arc<Self>> {
+        let (handle, drain) = Self::new(first, counter, clock::monotonic_ns());
         thread::Builder::new().name(format!("drain-{}", handle.id)).spawn(move || drain.run())?;
         Ok(handle)
     }
 
     /// A drain that has not begun to run.
-    pub fn new(first: Taker, counter: Arc<CounterMap>) -> (Arc<Self>, Drain) {
+    pub fn new(first: Taker, counter: Counter, now_ns: u64) -> (Arc<Self>, Drain) {
         let (orders, orders_in) = channel();
         let (id, plan) = (first.id(), first.capture.plan.clone());
         let handle = Arc::new(Self { id, plan, orders: Mutex::new(Some(orders)), counter });
+        let was_begun = first.capture.was_begun_elsewhere;
+        let waits_until_ns = was_begun.then(|| now_ns + PATIENCE_NS);
         let drain = Drain {
             handle: Arc::clone(&handle),
             orders: orders_in,
@@ -103,6 +113,7 @@ impl DrainHandle {
             lanes: Vec::new(),
             vacant: Vec::new(),
             takers: vec![first],
+            waits_until_ns,
         };
         (handle, drain)
     }
@@ -114,7 +125,7 @@ impl DrainHandle {
             Some(sender) => sender.send(order).map_err(|refused| refused.0)?,
             None => return Err(order),
         }
-        self.counter.ring_doorbell();
+        self.counter.map.ring_doorbell();
         Ok(())
     }
 
@@ -133,7 +144,7 @@ impl Drain {
     /// Runs until all its captures are over.
     fn run(mut self) {
         loop {
-            let seen = self.handle.counter.doorbell();
+            let seen = self.handle.counter.map.doorbell();
             match self.step(clock::monotonic_ns()) {
                 Step::Over => return,
                 Step::Busy => {}
@@ -148,15 +159,15 @@ impl Drain {
         let mut busy = false;
         // No short cut: each is asked.
         let held_up = self.takers.iter_mut().fold(false, |held, taker| held | taker.holds_up());
-        if !held_up {
+        if self.waits_for_others(now_ns) || held_up {
+            self.take_orders(now_ns);
+        } else {
             // Little at a time is cheaper left to gather; much is cheaper taken at once.
             busy = self.round(now_ns) >= self.handle.plan.ring_bytes / 16;
             busy |= self.look_after_members(now_ns);
             for taker in &mut self.takers {
                 busy |= taker.flush_for_others();
             }
-        } else {
-            self.take_orders(now_ns);
         }
         self.look_after_takers(now_ns);
         if self.takers.is_empty() && self.members.iter().all(Member::is_over) {
@@ -169,6 +180,57 @@ impl Drain {
         if busy { Step::Busy } else { Step::Idle }
     }
 
+    /// Whether processes or captures that were in another daemon's drain may be about to come back.
+    fn waits_for_others(&mut self, now_ns: u64) -> bool {
+        let Some(until_ns) = self.waits_until_ns else { return false };
+        let here: Vec<u32> = self.members.iter().map(|member| member.process.pid).collect();
+        let lacks_captures = |member: &Member| {
+            let claims = member.claims.as_ref().map_or(usize::MAX, Vec::len);
+            claims < member.process.takers_before() as usize
+        };
+        let lacks = here.is_empty()
+            || self.takers.iter().any(|taker| taker.lacks_processes(&here))
+            || self.members.iter().any(lacks_captures);
+        let is_hurried = self.takers.iter().any(Taker::is_stopping);
+        if lacks && !is_hurried && now_ns < until_ns {
+            return true;
+        }
+        self.waits_until_ns = None;
+        (0..self.members.len()).for_each(|index| self.take_up(index, now_ns));
+        self.takers.iter_mut().for_each(Taker::begin_again);
+        false
+    }
+
+    /// Goes on with a process that was handed over, where the captures that claim it were.
+    fn take_up(&mut self, index: usize, now_ns: u64) {
+        let Some(claims) = self.members[index].claims.take() else { return };
+        let (member, lanes) = (&self.members[index], &mut self.lanes);
+        for lane in &mut lanes[member.lanes.clone()] {
+            let claimed = self.takers.iter().filter(|taker| claims.contains(&taker.id()));
+            let standings: Vec<_> =
+                claimed.map(|taker| taker.standing(&member.process, lane)).collect();
+            lane.go_on(&standings);
+        }
+        for taker in self.takers.iter_mut().filter(|taker| claims.contains(&taker.id())) {
+            taker.take_up(index, member, lanes, now_ns);
+        }
+    }
+
+    /// A capture goes on with a process that was handed over.
+    fn claim(&mut self, process: &Process, capture: u64, now_ns: u64) {
+        let index = self.members.iter().position(|member| member.is(process.index));
+        let (Some(at), Some(index)) = (self.taker(capture), index) else { return };
+        let member = &mut self.members[index];
+        match &mut member.claims {
+            Some(claims) => claims.push(capture),
+            None if member.phase == Phase::Recording => {
+                self.takers[at].take_up(index, member, &self.lanes, now_ns);
+                self.takers[at].begin_again();
+            }
+            None => self.takers[at].lacks(process),
+        }
+    }
+
     fn take_orders(&mut self, now_ns: u64) {
         while let Ok(order) = self.orders.try_recv() {
             self.take_order(order, now_ns);
@@ -176,7 +238,9 @@ impl Drain {
         for taker in &mut self.takers {
             taker.look_at_limits(now_ns);
         }
-        self.stop_who_is_not_needed(now_ns);
+        if self.waits_until_ns.is_none() {
+            self.stop_who_is_not_needed(now_ns);
+        }
     }
 
     fn take_order(&mut self, order: Order, now_ns: u64) {
@@ -184,10 +248,11 @@ impl Drain {
             Order::Take(taker) => self.takers.push(*taker),
             Order::Join { capture, joining } => self.join(joining, capture, now_ns),
             Order::Want { capture, process } => self.want(&process, capture, now_ns),
+            Order::Claim { capture, process } => self.claim(&process, capture, now_ns),
             Order::AllJoined { capture } => self.with(capture, Taker::all_joined),
             Order::Gone { index, how } => self.leave(index, how),
-            Order::Pause { capture } => self.with(capture, Taker::pause),
-            Order::Resume { capture } => self.with(capture, Taker::resume),
+            Order::Pause { capture } => self.with(capture, |taker| taker.pause(now_ns)),
+            Order::Resume { capture } => self.with(capture, |taker| taker.resume(now_ns)),
             Order::Stop { capture, cause } => self.with(capture, |taker| taker.stop(cause)),
             Order::Exited { capture, signal } => self.program_exited(capture, signal),
             Order::Flush { capture, reached } => {
@@ -208,24 +273,41 @@ impl Drain {
         self.takers.iter().position(is_it)
     }
 
-    /// Takes a process in, all of which is for that capture.
+    /// Takes a process in, all of which is for that capture; of one that was handed over, what the capture has
+    /// not got yet.
     fn join(&mut self, joining: Joining, capture: u64, now_ns: u64) {
         let Some(taker) = self.taker(capture) else { return joining.take_back() };
-        let Joining { process, rings, counts, unslotted_calls, generation } = joining;
+        let Joining { process, rings, counts, unslotted_calls, generation, lost_ns } = joining;
         let index = self.members.len();
-        let new = rings.into_iter().zip(counts).zip(0..);
-        let new = new.map(|((consumer, begun), slot)| Lane::new(consumer, index, slot, begun));
-        let lanes = self.add_lanes(new.collect());
+        let new: Vec<_> = match lost_ns {
+            Some(_) => {
+                let rings = rings.into_iter().zip(0..);
+                rings.map(|(consumer, slot)| Lane::handed_over(consumer, index, slot)).collect()
+            }
+            None => {
+                let rings = rings.into_iter().zip(counts).zip(0..);
+                rings.map(|((ring, begun), slot)| Lane::new(ring, index, slot, begun)).collect()
+            }
+        };
+        let lanes = self.add_lanes(new);
+        let takers = process.takers_before();
         self.members.push(Member {
             process,
             generation,
             unslotted_calls,
             lanes,
             phase: Phase::Recording,
+            lost_ns,
+            claims: lost_ns.map(|_| vec![capture]),
+            takers,
             left: None,
             put_back: false,
         });
-        self.takers[taker].add(index, &self.members[index], &self.lanes, now_ns);
+        match lost_ns {
+            None => self.takers[taker].add(index, &self.members[index], &self.lanes, now_ns),
+            Some(_) if self.waits_until_ns.is_none() => self.take_up(index, now_ns),
+            Some(_) => {}
+        }
     }
 
     /// Takes the rings of a process in, where those of one that is over were, if there is one: a
@@ -256,8 +338,9 @@ impl Drain {
             Some(_) => self.takers[at].wants.push(Arc::clone(process)),
             None if process.is_gone() => self.takers[at].lacks(process),
             None => {
-                let settings = self.takers[at].capture.plan.mode();
-                match Joining::begin(process, self.handle.id, settings) {
+                let taker = &self.takers[at];
+                let (plan, can_go_on) = (&taker.capture.plan, taker.can_go_on());
+                match Joining::begin(process, self.handle.id, plan, can_go_on) {
                     Some(joining) => self.join(joining, capture, now_ns),
                     None => self.takers[at].lacks(process),
                 }
@@ -294,7 +377,7 @@ impl Drain {
                 continue;
             }
             for taker in self.takers.iter_mut().filter(|taker| !taker.needs(index)) {
-                taker.cut(&self.lanes, index, None, None);
+                taker.cut(&self.lanes, index, None, now_ns);
             }
         }
     }
@@ -323,7 +406,7 @@ impl Drain {
     }
 
     fn read_heads(&mut self, reading: usize) {
-        for member in self.members.iter().filter(|member| !member.is_over()) {
+        for member in self.members.iter().filter(|member| member.is_read()) {
             let dead = member.left.is_some();
             for lane in &mut self.lanes[member.lanes.clone()] {
                 if reading == 1 && fault::is_put_in(Fault::OneReading) {
@@ -339,7 +422,7 @@ impl Drain {
 
     fn copy_out(&mut self) -> u64 {
         let mut copied = 0;
-        for member in self.members.iter().filter(|member| !member.is_over()) {
+        for member in self.members.iter().filter(|member| member.is_read()) {
             for index in member.lanes.clone() {
                 let lane = &mut self.lanes[index];
                 let Some(consumer) = &mut lane.consumer else { continue };
@@ -384,8 +467,7 @@ impl Drain {
                 calls = calls.max(takers[index].seen_calls() - before);
             }
             members[lanes[at].member].process.count_calls(calls);
-            lanes[at].given += run.records;
-            lanes[at].taken_index = run.end_index;
+            lanes[at].give(&run);
             settle(lanes, at, takers);
         });
     }
@@ -411,7 +493,7 @@ impl Drain {
                 Phase::Recording | Phase::Stopping { .. } => {}
             }
             match member.look(now_ns) {
-                Look::GoesOn => self.free_retired(index),
+                Look::GoesOn => self.free_retired(index, now_ns),
                 Look::Ended { is_cut } => {
                     changed = true;
                     if is_cut {
@@ -426,25 +508,38 @@ impl Drain {
         changed
     }
 
-    /// Frees the slots of threads that are gone, once everything of theirs is written.
-    fn free_retired(&mut self, member: usize) {
+    /// Frees the slots of threads that are gone, once everything of theirs is written, and what it came to:
+    /// so whoever reads a file's end knows whose the ring is.
+    fn free_retired(&mut self, member: usize, now_ns: u64) {
         for index in self.members[member].lanes.clone() {
             let lane = &mut self.lanes[index];
-            let Some(consumer) = &mut lane.consumer else { continue };
-            if consumer.slot().state() != Some(SlotState::Retired)
-                || (!lane.is_read(&mut self.merger) || !lane.is_written())
-                    && !fault::is_put_in(Fault::FreedUnread)
-            {
+            let Some(consumer) = &lane.consumer else { continue };
+            let is_retired = consumer.slot().state() == Some(SlotState::Retired);
+            // The head is read after the state: it is the owner's last.
+            let has_more = consumer.read_index() != consumer.head_untrusted();
+            let is_refused = consumer.refusal().is_some();
+            let is_unread = is_refused || has_more || !lane.is_read(&mut self.merger);
+            if !is_retired || is_unread && !fault::is_put_in(Fault::FreedUnread) {
                 continue;
             }
-            let Some(consumer) = &mut lane.consumer else { continue };
-            consumer.release(consumer.read_index());
-            let counts = consumer.slot().counts_untrusted();
-            if consumer.free_retired() {
+            if !lane.is_accounted {
+                let counts = consumer.slot().counts_untrusted();
                 for taker in &mut self.takers {
-                    taker.end_owner(index, &self.lanes[index], counts);
+                    taker.end_owner(index, &self.lanes[index], counts, now_ns);
                 }
                 self.lanes[index].begin_owner(counts);
+            }
+            let lane = &mut self.lanes[index];
+            let has_account = self.takers.iter().all(|taker| taker.has_account(index));
+            if !has_account || !lane.is_written() {
+                continue;
+            }
+            let begun = lane.begun;
+            let Some(consumer) = &mut lane.consumer else { continue };
+            consumer.release(consumer.read_index());
+            consumer.slot().note_begun(begun);
+            if consumer.free_retired() {
+                lane.is_accounted = false;
             }
         }
     }
@@ -456,7 +551,7 @@ impl Drain {
         let process = Arc::clone(&member.process);
         let mut waiting = Vec::new();
         for taker in &mut self.takers {
-            if taker.end_member(index, member, &self.lanes) {
+            if taker.end_member(index, member, &self.lanes, now_ns) {
                 waiting.push(taker.id());
             }
             let before = taker.wants.len();
@@ -485,6 +580,9 @@ impl Drain {
     }
 
     fn look_after_takers(&mut self, now_ns: u64) {
+        if self.waits_until_ns.is_some() {
+            return;
+        }
         for (index, member) in self.members.iter().enumerate().filter(|(_, it)| !it.is_over()) {
             if self.takers.iter().any(|taker| taker.is_armed(index)) {
                 let longest_ns = member.process.take_longest_frame();
@@ -500,6 +598,12 @@ impl Drain {
                 taker.close_old_block(now_ns);
                 taker.ask_keyframes();
                 taker.report(&self.lanes, now_ns);
+            }
+        }
+        for (index, member) in self.members.iter_mut().enumerate() {
+            if !member.is_over() {
+                let has = |taker: &&Taker| taker.can_go_on() && taker.has(index);
+                member.set_takers(self.takers.iter().filter(has).count() as u32);
             }
         }
         let all_over = self.members.iter().all(Member::is_over);
@@ -519,7 +623,7 @@ impl Drain {
         let recording = || self.members.iter().filter(|member| !member.is_over());
         let longest = if recording().next().is_some() { NAP } else { SLEEP };
         recording().for_each(|member| member.process.set_drain_sleeping(true));
-        self.handle.counter.wait_doorbell(seen, longest);
+        self.handle.counter.map.wait_doorbell(seen, longest);
         recording().for_each(|member| member.process.set_drain_sleeping(false));
     }
 }

@@ -14,6 +14,8 @@ pub enum Fault {
     MissedUncounted,
     /// Ring space of blocks that were put aside is not given back.
     SpaceKept,
+    /// Ring space is given back before what was there is written.
+    SpaceGivenEarly,
 }
 
 /// Whether it is put in, in this thread.

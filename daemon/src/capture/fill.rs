@@ -94,7 +94,7 @@ mod tests {
     use gapii_protocol::trace::record::Records;
 
     use super::*;
-    use crate::capture::assemble::{Assembler, RingKey, Run};
+    use crate::capture::assemble::{Assembler, RingKey, RingPlace, RingSite, Run};
     use crate::capture::facts::Facts;
     use crate::store::Store;
 
@@ -120,10 +120,11 @@ mod tests {
             let member = assembler.add_member(1, 1, b"prog");
             assembler.set_store(member, Arc::clone(&self.store));
             let ring = RingKey(0);
-            assembler.set_ring(ring, member, 0);
+            assembler.set_ring(ring, member, RingSite::default(), RingPlace::default());
             let thread = record(atom::THREAD, 0, &[[1; 8].as_slice(), &[0; 16]].concat());
             let records = [vec![thread], records.to_vec()].concat().concat();
-            let run = Run { ring, records: &records, end_index: records.len() as u64 };
+            let (start, end_index) = (RingPlace::default(), records.len() as u64);
+            let run = Run { ring, records: &records, start, end_index };
             let mut blocks = Vec::new();
             assembler.append(run, 0, &mut |block| blocks.push(block)).unwrap();
             assembler.flush(&mut |block| blocks.push(block));

@@ -2,9 +2,12 @@
 //!
 //! Decides nothing: it says what is there and what has been done with it.
 
-use gapii_ringbuf::{Batch, Consumer, LaneId, Merger, Reading, SegmentRing, SlotCounts};
+use gapii_ringbuf::{
+    Batch, Consumer, Emitted, Joined, LaneId, Merger, Reading, SegmentRing, SlotCounts, SlotState,
+    Standing,
+};
 
-use crate::capture::assemble::RingKey;
+use crate::capture::assemble::{RingKey, RingPlace};
 
 /// A ring in the drain.
 pub struct Lane {
@@ -21,13 +24,33 @@ pub struct Lane {
     pub cut: Option<u64>,
     /// Ring index behind the last record that the merge gave out.
     pub taken_index: u64,
+    /// Records below that, ever.
+    pub records: u64,
+    /// Stamp of the last of them.
+    pub stamp: u64,
+    /// Some were never known of: what counts them is too low.
+    pub lacks_records: bool,
+    /// What it said when another daemon's process handed it over.
+    pub found: Found,
     /// When its present owner began: the slot's counts, and the consumer's.
     pub begun: SlotCounts,
     pub begun_consumed: u64,
     /// Records of its present owner that the merge gave out.
     pub given: u64,
+    /// What its present owner came to is in all books; the slot is freed once that is written.
+    pub is_accounted: bool,
     /// Why nothing of it is taken any more.
     pub refused: Option<String>,
+}
+
+/// Where another daemon has left a ring, as the ring itself says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found {
+    pub released: u64,
+    /// The counts when its present owner began.
+    pub begun: SlotCounts,
+    /// Where it was when its process joined the capture that it was in first.
+    pub joined: Joined,
 }
 
 /// Reads what a process published when no capture wanted it.
@@ -40,7 +63,84 @@ pub fn discard_leftovers(rings: &mut [Consumer<SegmentRing>]) {
     }
 }
 
+/// Notes in the slots what they said when the rings came into a capture, and where these were, for a daemon that
+/// takes the place of this one.
+pub fn note_joined(rings: &[Consumer<SegmentRing>], counts: &[SlotCounts]) {
+    for (ring, counts) in rings.iter().zip(counts) {
+        let joined = Joined { index: ring.read_index(), produced: counts.produced };
+        // Pages of slots that nobody has used stay untouched.
+        if ring.slot().begun_untrusted() != *counts || ring.slot().joined_untrusted() != joined {
+            ring.slot().note_begun(*counts);
+            ring.slot().note_joined(joined);
+        }
+    }
+}
+
 impl Lane {
+    /// A ring that another daemon has read. To be told where it goes on before it is read.
+    pub fn handed_over(consumer: Consumer<SegmentRing>, member: usize, slot: u32) -> Self {
+        let begun = consumer.slot().begun_untrusted();
+        let released = consumer.slot().released_untrusted();
+        let joined = consumer.slot().joined_untrusted();
+        let found = Found { released, begun, joined };
+        Self { found, ..Self::new(consumer, member, slot, begun) }
+    }
+
+    /// Goes on where the captures that go on with it were, at the lowest of these places that the ring still
+    /// has. A ring that contradicts them is refused, and its records are lost.
+    pub fn go_on(&mut self, standings: &[Standing]) {
+        let Found { released, begun, .. } = self.found;
+        let there = standings.iter().filter(|standing| standing.index >= released);
+        let standing = match there.min_by_key(|standing| standing.index) {
+            // The present owner began below it.
+            Some(lowest) => Standing { records: lowest.records.max(begun.produced), ..*lowest },
+            // Nobody has what is below, which was put aside, or was wanted by nobody.
+            None => {
+                let highest = standings.iter().max_by_key(|standing| standing.index);
+                let known = highest.copied().unwrap_or_default();
+                Standing {
+                    index: released,
+                    records: known.records.max(begun.produced),
+                    lacks_records: true,
+                    goes_on: true,
+                    ..known
+                }
+            }
+        };
+        let Some(consumer) = &mut self.consumer else { return };
+        if !consumer.go_on(standing) {
+            self.refused = consumer.refusal().map(|refusal| refusal.name().to_owned());
+        }
+        self.heads = [consumer.read_index(); 2];
+        self.taken_index = consumer.read_index();
+        (self.records, self.stamp) = (standing.records, standing.stamp);
+        self.lacks_records = standing.lacks_records;
+        self.begun_consumed = begun.produced;
+        self.given = standing.records.saturating_sub(begun.produced);
+    }
+
+    /// Whether its last owner is gone, and all of it was given out.
+    pub fn is_left(&self) -> bool {
+        let is_left = |consumer: &Consumer<SegmentRing>| {
+            consumer.slot().state() != Some(SlotState::Active)
+                // The head is read after the state: it is the owner's last.
+                && consumer.head_untrusted() == self.taken_index
+        };
+        self.consumer.as_ref().is_none_or(is_left)
+    }
+
+    /// Where the merge is with it.
+    pub fn place(&self) -> RingPlace {
+        RingPlace { index: self.taken_index, records: self.records, stamp: self.stamp }
+    }
+
+    /// The merge has given records out.
+    pub fn give(&mut self, run: &Emitted<'_, RingKey>) {
+        self.given += run.records;
+        (self.taken_index, self.stamp) = (run.end_index, run.last_stamp);
+        self.records = self.records.wrapping_add(run.records);
+    }
+
     pub fn new(
         consumer: Consumer<SegmentRing>,
         member: usize,
@@ -55,9 +155,15 @@ impl Lane {
             heads: [consumer.read_index(); 2],
             cut: None,
             taken_index: consumer.read_index(),
+            // Not what the consumer has read: it may have gone on for another daemon, past some.
+            records: begun.produced,
+            stamp: 0,
+            lacks_records: false,
+            found: Found::default(),
             begun,
             begun_consumed: consumer.consumed(),
             given: 0,
+            is_accounted: false,
             refused,
             consumer: Some(consumer),
         }
@@ -102,10 +208,12 @@ impl Lane {
         consumed.saturating_sub(self.begun_consumed)
     }
 
-    /// The next record is of another owner, who begins with these counts.
+    /// All books are closed of its owner: the next record is of another, who begins with these counts.
     pub fn begin_owner(&mut self, counts: SlotCounts) {
         self.begun_consumed = self.consumer.as_ref().map_or(0, Consumer::consumed);
-        (self.begun, self.given) = (counts, 0);
+        (self.begun, self.given, self.is_accounted) = (counts, 0, true);
+        // What was not known of is known now.
+        (self.records, self.lacks_records) = (counts.produced, false);
     }
 
     /// Whether all that was wanted is read and merged.

@@ -5,6 +5,7 @@
 
 use gapii_protocol::atom::gap_cause;
 use gapii_protocol::trace::footer::{GapEntry, Lost, RefusedRing, ThreadLedger};
+use gapii_protocol::trace::rings::{self, Counts};
 use gapii_ringbuf::SlotCounts;
 
 /// One thread's use of one slot, once it is over.
@@ -34,6 +35,8 @@ pub struct Account {
     pub is_late: bool,
     /// Why the ring was refused, if it was.
     pub refused: Option<String>,
+    /// What the thread's own records tell of.
+    pub told: Lost,
 }
 
 /// All accounts of a capture.
@@ -49,27 +52,64 @@ pub struct Ledger {
 }
 
 impl Account {
+    /// What the stream has of an account that was closed before.
+    pub fn told_by(account: &rings::Account, (process, tid, name): (u32, u32, String)) -> Self {
+        let Lost { records, calls, bytes } = account.missed;
+        let cause = account.missed_cause;
+        let missed = GapEntry { records, calls, bytes, cause, ..GapEntry::default() };
+        Self {
+            thread: account.thread,
+            process,
+            slot: account.slot,
+            tid,
+            name,
+            after: slot_counts_of(&account.counts),
+            left_out: account.left_out,
+            discarded: account.refused_records,
+            missed: (cause != 0).then_some(missed),
+            told: account.told,
+            ..Self::default()
+        }
+    }
+
+    /// The same for the stream.
+    pub fn record(&self) -> rings::Account {
+        let missed = self.missed.unwrap_or_default();
+        rings::Account {
+            thread: self.thread,
+            slot: self.slot,
+            counts: Counts {
+                produced: self.produced(),
+                waits: self.after.waits.wrapping_sub(self.before.waits),
+                wait_ns: self.after.wait_ns.wrapping_sub(self.before.wait_ns),
+                dropped: self.dropped(),
+            },
+            told: self.told,
+            refused_records: self.discarded.saturating_add(self.unread),
+            left_out: self.left_out,
+            missed: missed.lost(),
+            missed_cause: missed.cause,
+        }
+    }
+
     fn produced(&self) -> u64 {
         self.after.produced.wrapping_sub(self.before.produced)
     }
 
     fn dropped(&self) -> Lost {
-        Lost {
+        let dropped = Lost {
             records: self.after.dropped_records.wrapping_sub(self.before.dropped_records),
             calls: self.after.dropped_calls.wrapping_sub(self.before.dropped_calls),
             bytes: self.after.dropped_bytes.wrapping_sub(self.before.dropped_bytes),
-        }
+        };
+        if self.is_late { most(dropped, self.told) } else { dropped }
     }
 }
 
 impl Ledger {
-    /// Enters an account. `told_gaps` are those that the thread's own records tell of.
-    pub fn close<'a>(&mut self, account: Account, told_gaps: impl Iterator<Item = &'a GapEntry>) {
-        let mut dropped = account.dropped();
-        let told = told_gaps.fold(Lost::default(), |sum, gap| sum.plus(gap.lost()));
-        if account.is_late {
-            dropped = most(dropped, told);
-        }
+    /// Enters an account.
+    pub fn close(&mut self, account: Account) {
+        let (dropped, told) = (account.dropped(), account.told);
         self.untold(account.thread, gap_cause::DROPPED, minus(dropped, told));
         let records = account.discarded.saturating_add(account.unread);
         let unread = Lost { records, ..Lost::default() };
@@ -139,6 +179,27 @@ impl Ledger {
     }
 }
 
+/// What a slot says, for a stream.
+pub fn counts_of(counts: &SlotCounts) -> Counts {
+    let SlotCounts { produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes } =
+        *counts;
+    let dropped = Lost { records: dropped_records, calls: dropped_calls, bytes: dropped_bytes };
+    Counts { produced, waits, wait_ns, dropped }
+}
+
+/// The same, as a stream has it.
+pub fn slot_counts_of(counts: &Counts) -> SlotCounts {
+    let Counts { produced, waits, wait_ns, dropped } = *counts;
+    SlotCounts {
+        produced,
+        waits,
+        wait_ns,
+        dropped_records: dropped.records,
+        dropped_calls: dropped.calls,
+        dropped_bytes: dropped.bytes,
+    }
+}
+
 fn most(a: Lost, b: Lost) -> Lost {
     Lost {
         records: a.records.max(b.records),
@@ -183,7 +244,7 @@ mod tests {
     #[test]
     fn dropped_records_count_as_produced_and_lost() {
         let mut ledger = Ledger::default();
-        ledger.close(account(), [].iter());
+        ledger.close(account());
         assert_eq!(balance(&ledger), [(60, 50, 10)]);
         assert_eq!(ledger.lost, Lost { records: 10, calls: 6, bytes: 640 });
         assert_eq!((ledger.waits, ledger.wait_ns), (2, 7));
@@ -191,9 +252,9 @@ mod tests {
 
     #[test]
     fn drops_that_no_record_tells_of_become_a_gap() {
-        let told = GapEntry { records: 4, calls: 3, bytes: 240, ..GapEntry::default() };
+        let told = Lost { records: 4, calls: 3, bytes: 240 };
         let mut ledger = Ledger::default();
-        ledger.close(account(), [told].iter());
+        ledger.close(Account { told, ..account() });
         let [gap] = ledger.gaps[..] else { panic!("{:?}", ledger.gaps) };
         assert_eq!((gap.records, gap.calls, gap.bytes), (6, 3, 400));
         assert_eq!(gap.cause, gap_cause::DROPPED);
@@ -209,7 +270,7 @@ mod tests {
             ..account()
         };
         let mut ledger = Ledger::default();
-        ledger.close(refused, [].iter());
+        ledger.close(refused);
         assert_eq!(balance(&ledger), [(60, 20, 40)]);
         assert_eq!(ledger.refused[0].why, "bad-length");
         assert!(ledger.gaps.iter().any(|g| g.cause == gap_cause::REFUSED && g.records == 30));
@@ -218,16 +279,16 @@ mod tests {
     #[test]
     fn what_does_not_belong_to_the_stream_is_not_lost() {
         let mut ledger = Ledger::default();
-        ledger.close(Account { appended: 30, left_out: 20, ..account() }, [].iter());
+        ledger.close(Account { appended: 30, left_out: 20, ..account() });
         assert_eq!(balance(&ledger), [(60, 30, 10)]);
         assert_eq!((ledger.threads[0].left_out, ledger.lost.records), (20, 10));
     }
 
     #[test]
     fn gap_of_before_a_late_begin_is_accounted_for() {
-        let told = GapEntry { records: 15, calls: 9, bytes: 900, ..GapEntry::default() };
+        let told = Lost { records: 15, calls: 9, bytes: 900 };
         let mut ledger = Ledger::default();
-        ledger.close(Account { is_late: true, ..account() }, [told].iter());
+        ledger.close(Account { is_late: true, told, ..account() });
         assert_eq!(balance(&ledger), [(65, 50, 15)]);
         assert_eq!(ledger.gaps, []);
     }
@@ -235,7 +296,7 @@ mod tests {
     #[test]
     fn records_that_the_output_did_not_take_are_lost() {
         let mut ledger = Ledger::default();
-        ledger.close(account(), [].iter());
+        ledger.close(account());
         ledger.settle(&[35]);
         assert_eq!(balance(&ledger), [(60, 35, 25)]);
         assert_eq!(ledger.lost.records, 25);
@@ -243,9 +304,32 @@ mod tests {
     }
 
     #[test]
+    fn account_that_was_in_the_stream_comes_to_the_same() {
+        let missed = GapEntry { records: 6, bytes: 90, cause: 8, ..GapEntry::default() };
+        let told = Lost { records: 15, calls: 9, bytes: 900 };
+        let closed = Account {
+            appended: 30,
+            left_out: 9,
+            discarded: 5,
+            missed: Some(missed),
+            is_late: true,
+            told,
+            ..account()
+        };
+        let (mut first, mut second) = (Ledger::default(), Ledger::default());
+        second.close(Account::told_by(&closed.record(), (0, 9, String::new())));
+        first.close(closed);
+        first.settle(&[30]);
+        second.settle(&[30]);
+        assert_eq!(first.threads, second.threads);
+        assert_eq!((first.gaps, first.lost), (second.gaps, second.lost));
+        assert_eq!((first.waits, first.wait_ns), (second.waits, second.wait_ns));
+    }
+
+    #[test]
     fn record_that_nobody_accounts_for_shows() {
         let mut ledger = Ledger::default();
-        ledger.close(Account { appended: 49, ..account() }, [].iter());
+        ledger.close(Account { appended: 49, ..account() });
         ledger.settle(&[49]);
         let [(produced, emitted, lost)] = balance(&ledger)[..] else { panic!() };
         assert_eq!(produced, emitted + lost + 1);

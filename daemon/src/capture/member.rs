@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use gapii_ringbuf::{ModeSettings, SlotCounts};
 
+use crate::capture::plan::Plan;
 use crate::capture::{Departure, lane};
 use crate::process::{Process, Rings};
 
@@ -17,11 +18,13 @@ const GOODBYE_NS: u64 = 500_000_000;
 pub struct Joining {
     pub process: Arc<Process>,
     pub rings: Rings,
-    /// What the slots said before.
+    /// What the slots said before; of rings that are handed over they say it themselves.
     pub counts: Vec<SlotCounts>,
     pub unslotted_calls: u64,
     /// Of the order to record.
     pub generation: u64,
+    /// It was handed over, and records already: when it missed its daemon first.
+    pub lost_ns: Option<u64>,
 }
 
 /// A process in the drain.
@@ -33,6 +36,12 @@ pub struct Member {
     /// Its rings, among the drain's lanes.
     pub lanes: Range<usize>,
     pub phase: Phase,
+    /// It was handed over: when it missed its daemon first.
+    pub lost_ns: Option<u64>,
+    /// Captures that go on with it, while it is not known where its rings do.
+    pub claims: Option<Vec<u64>>,
+    /// How many captures could go on with it and another daemon, as it was told last.
+    pub takers: u32,
     pub left: Option<Departure>,
     /// It has put its hooks back, whether or not there was room to say why.
     pub put_back: bool,
@@ -52,14 +61,29 @@ pub enum Phase {
 }
 
 impl Joining {
-    /// Tells a process to record, for the drain of that number. `None`: another has its rings.
-    pub fn begin(process: &Arc<Process>, drain: u64, settings: ModeSettings) -> Option<Self> {
+    /// Tells a process to record, for the drain of that number and a capture of this plan, which another
+    /// daemon could go on with or not. `None`: another drain has its rings.
+    pub fn begin(process: &Arc<Process>, drain: u64, plan: &Plan, goes_on: bool) -> Option<Self> {
         let mut rings = process.lend_rings(drain)?;
         lane::discard_leftovers(&mut rings);
-        let counts = rings.iter().map(|ring| ring.slot().counts_untrusted()).collect();
+        let counts: Vec<_> = rings.iter().map(|ring| ring.slot().counts_untrusted()).collect();
         let unslotted_calls = unslotted_calls(process);
-        let generation = process.begin_capture(settings);
-        Some(Self { process: Arc::clone(process), rings, counts, unslotted_calls, generation })
+        lane::note_joined(&rings, &counts);
+        // Relaxed: a note for a daemon that comes later.
+        process.claims().begun_unslotted_calls.store(unslotted_calls, Ordering::Relaxed);
+        let generation = process.begin_capture(plan.mode(), plan.origin, goes_on);
+        let (process, lost_ns) = (Arc::clone(process), None);
+        Some(Self { process, rings, counts, unslotted_calls, generation, lost_ns })
+    }
+
+    /// Takes a process over that another daemon told to record. `None`: it is in a drain already.
+    pub fn take_over(process: &Arc<Process>, drain: u64, lost_ns: u64) -> Option<Self> {
+        let rings = process.lend_rings(drain)?;
+        // Relaxed: a note of a daemon that is gone.
+        let unslotted_calls = process.claims().begun_unslotted_calls.load(Ordering::Relaxed);
+        let (generation, lost_ns) = (process.generation(), Some(lost_ns));
+        let (process, counts) = (Arc::clone(process), Vec::new());
+        Some(Self { process, rings, counts, unslotted_calls, generation, lost_ns })
     }
 
     /// Undoes it.
@@ -76,6 +100,19 @@ impl Member {
     /// Whether it is of this process, and has not left.
     pub fn is(&self, process: u32) -> bool {
         self.process.index == process && !self.is_over()
+    }
+
+    /// Whether it is known where its rings go on.
+    pub fn is_read(&self) -> bool {
+        self.claims.is_none() && !self.is_over()
+    }
+
+    /// Tells it how many captures could go on with it.
+    pub fn set_takers(&mut self, takers: u32) {
+        if self.takers != takers {
+            self.takers = takers;
+            self.process.set_takers(takers);
+        }
     }
 
     pub fn stop(&mut self, now_ns: u64) {

@@ -22,15 +22,18 @@ pub mod output;
 pub mod plain;
 pub mod plan;
 pub mod progress;
+pub mod recover;
 pub mod save;
 pub mod selection;
 #[cfg(test)]
 mod simulation;
 pub mod spill;
+pub mod survey;
+pub mod takeover;
 pub mod taker;
 pub mod writer;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +44,7 @@ use std::thread;
 use gapii_protocol::control::{IfSlow, Summary, reason};
 use gapii_protocol::trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
 use gapii_protocol::trace::{BlockEncoder, TraceHeader};
-use gapii_ringbuf::CounterMap;
+use gapii_ringbuf::CaptureId;
 use thread_priority::{
     NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
     set_thread_priority_and_policy, thread_native_id,
@@ -56,15 +59,18 @@ use crate::capture::member::Joining;
 use crate::capture::output::Output;
 use crate::capture::plan::Plan;
 use crate::capture::progress::Progress;
+use crate::capture::recover::Recovered;
 use crate::capture::spill::{Spill, SpillRoom};
 use crate::capture::taker::Taker;
 use crate::capture::writer::{Writer, Written};
 use crate::clock;
-use crate::process::Process;
+use crate::process::{Counter, Process};
 
 /// Where a capture goes.
 pub enum Destination {
     File(OwnedFd),
+    /// Into a file that another daemon has begun, behind what that one wrote.
+    Begun(OwnedFd, Box<Recovered>),
     /// Into memory; the function hears how many frames there were when a thread was held, and for how
     /// long, in microseconds.
     Memory(Arc<Kept>, Box<dyn Fn(u64, u64) + Send>),
@@ -75,6 +81,12 @@ pub enum Destination {
 pub struct Capture {
     pub plan: Plan,
     pub started_ns: u64,
+    /// Another daemon began it.
+    pub was_begun_elsewhere: bool,
+    /// The processes that are in its file then, by their segments, and whether their part is over.
+    segments: BTreeMap<u64, bool>,
+    /// Another daemon could go on with it, as its output is a file.
+    pub can_go_on: bool,
     pub progress: Arc<Progress>,
     /// Where it goes, if that is memory.
     pub kept: Option<Arc<Kept>>,
@@ -96,6 +108,11 @@ pub enum Order {
     },
     /// The capture is to have this process, too.
     Want {
+        capture: u64,
+        process: Arc<Process>,
+    },
+    /// A process that was handed over is this capture's, too.
+    Claim {
         capture: u64,
         process: Arc<Process>,
     },
@@ -151,7 +168,7 @@ impl Capture {
     pub fn start(
         plan: Plan,
         destination: Destination,
-        (counter, room): (&Arc<CounterMap>, &Arc<SpillRoom>),
+        (counter, room): (&Counter, &Arc<SpillRoom>),
         drain: Option<Arc<DrainHandle>>,
         ended: impl FnOnce(Summary) + Send + 'static,
     ) -> io::Result<Arc<Self>> {
@@ -163,27 +180,47 @@ impl Capture {
         let (unix_ns, started_ns) = (clock::unix_ns(), clock::monotonic_ns());
         let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
         let version = if plan.timing { TIMED_VERSION } else { UNTIMED_VERSION };
-        let untimed = TraceHeader::new(program, plan.session, unix_ns, started_ns);
-        let header = TraceHeader { version, filter: plan.filter.clone(), ..untimed };
+        let untimed = TraceHeader::new(program, plan.origin.session, unix_ns, started_ns);
+        let (capture, filter) = (plan.origin.number, plan.filter.clone());
+        let header = TraceHeader { version, capture, filter, ..untimed };
+        let (destination, recovered) = match destination {
+            Destination::Begun(output, recovered) => (Destination::File(output), Some(*recovered)),
+            destination => (destination, None),
+        };
+        let begun = recovered.as_ref().and_then(|recovered| recovered.header.clone());
+        let (unix_ns, started_ns) = match &begun {
+            Some(begun) => (begun.started_unix_ns, begun.started_ns),
+            None => (unix_ns, started_ns),
+        };
 
         let id = plan.id;
         let writing = thread::Builder::new().name(format!("write-{id}"));
-        let (told, woken) = (Arc::clone(&progress), Arc::clone(counter));
+        let (told, woken) = (Arc::clone(&progress), Arc::clone(&counter.map));
+        let mut can_go_on = false;
         let kept = match destination {
-            Destination::File(output) => {
-                let output = Output::new(output, Arc::clone(&hurry))?;
+            Destination::File(output) | Destination::Begun(output, _) => {
+                let hurry = Arc::clone(&hurry);
+                let output = match &recovered {
+                    Some(recovered) => Output::go_on(output, hurry, recovered.end)?,
+                    None => Output::new(output, hurry)?,
+                };
+                can_go_on = !output.is_stream();
                 if plan.if_slow != IfSlow::Wait {
                     let spill = match plan.if_slow {
                         IfSlow::Drop => Spill::none(),
                         _ => Spill::new(Arc::clone(room)),
                     };
                     let spiller = backlog.spiller(spill, output.is_stream());
-                    let (done, woken, level) = (done.clone(), Arc::clone(counter), plan.level);
+                    let (done, woken) = (done.clone(), Arc::clone(&counter.map));
+                    let level = plan.level;
                     thread::Builder::new()
                         .name(format!("spill-{id}"))
                         .spawn(move || spiller.run(level, &done, &woken))?;
                 }
-                let writer = Writer::new(output, plan.level).map_err(io::Error::other)?;
+                let mut writer = Writer::new(output, plan.level).map_err(io::Error::other)?;
+                if let (Some(begun), Some(recovered)) = (&begun, &recovered) {
+                    writer.go_on(begun, recovered)?;
+                }
                 writing.spawn(move || {
                     let ending = Ending::new(ended);
                     ending.with(&writer.run(&header, &backlog, &done, (&told, &woken)));
@@ -204,10 +241,19 @@ impl Capture {
             yield_to_programs();
             ahead.run(&mut encoder);
         })?;
-        let (drain_of, processes) = (OnceLock::new(), Mutex::default());
-        let capture =
-            Arc::new(Self { plan, started_ns, progress, kept, drain: drain_of, processes, hurry });
-        let taker = Taker::new(Arc::clone(&capture), feed, done_in, unix_ns);
+        let capture = Arc::new(Self {
+            plan,
+            started_ns,
+            was_begun_elsewhere: recovered.is_some(),
+            segments: recovered.as_ref().map(Recovered::segments).unwrap_or_default(),
+            can_go_on,
+            progress,
+            kept,
+            drain: OnceLock::new(),
+            processes: Mutex::default(),
+            hurry,
+        });
+        let taker = Taker::new(Arc::clone(&capture), feed, done_in, unix_ns, recovered);
         let drain = DrainHandle::with(drain, Box::new(taker), counter)?;
         // Set here alone.
         let _ = capture.drain.set(drain);
@@ -218,9 +264,41 @@ impl Capture {
     /// ended.
     pub fn join(&self, process: &Arc<Process>) -> bool {
         let Some(drain) = self.drain.get() else { return false };
-        let Some(joining) = Joining::begin(process, drain.id, self.plan.mode()) else {
+        if !process.counter().is(&drain.counter) {
             return false;
-        };
+        }
+        match Joining::begin(process, drain.id, &self.plan, self.can_go_on) {
+            Some(joining) => self.order_to_join(drain, process, joining),
+            None => false,
+        }
+    }
+
+    /// Whether a process, which began to record for that capture, is in this one.
+    pub fn is_of(&self, process: &Process, capture: CaptureId) -> bool {
+        match self.segments.get(&process.segment()) {
+            Some(is_over) => !is_over,
+            None => self.was_begun_elsewhere && self.plan.origin == capture,
+        }
+    }
+
+    /// Goes on with a process that was handed over. False as above.
+    pub fn take_over(&self, process: &Arc<Process>, lost_ns: u64) -> bool {
+        let Some(drain) = self.drain.get() else { return false };
+        if !process.counter().is(&drain.counter) {
+            return false;
+        }
+        if process.drain() == Some(drain.id) {
+            self.processes().insert(process.index);
+            let process = Arc::clone(process);
+            return self.order(Order::Claim { capture: self.plan.id, process }).is_ok();
+        }
+        match Joining::take_over(process, drain.id, lost_ns) {
+            Some(joining) => self.order_to_join(drain, process, joining),
+            None => false,
+        }
+    }
+
+    fn order_to_join(&self, drain: &DrainHandle, process: &Process, joining: Joining) -> bool {
         self.processes().insert(process.index);
         match drain.order(Order::Join { capture: self.plan.id, joining }) {
             Ok(()) => true,
@@ -345,7 +423,7 @@ impl Drop for Ending {
 }
 
 /// This thread runs only where no other wants the processor.
-fn yield_to_programs() {
+pub fn yield_to_programs() {
     let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
     let thread = thread_native_id();
     if let Err(error) = set_thread_priority_and_policy(thread, ThreadPriority::Min, idle) {

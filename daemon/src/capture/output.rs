@@ -53,6 +53,8 @@ pub enum OutputError {
         "the daemon held as much memory as it may (its option memory), and most of it for this capture"
     )]
     Memory,
+    #[error("what was written before the daemon's restart cannot be read: {0}")]
+    Survey(#[source] io::Error),
     #[error("a block cannot be compressed: {0}")]
     Encode(#[from] gapii_protocol::trace::block::EncodeError),
 }
@@ -71,6 +73,19 @@ impl Output {
             _ => return refuse("the output is no file, pipe, socket or terminal"),
         };
         Ok(Self { file, kind, len: 0, hurry })
+    }
+
+    /// Goes on with a trace that begins with the file, behind its byte `end`; what is there goes.
+    pub fn go_on(fd: OwnedFd, hurry: Arc<AtomicBool>, end: u64) -> io::Result<Self> {
+        let mut file = File::from(fd);
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
+        Ok(Self { file, kind: Kind::Regular(0), len: end, hurry })
+    }
+
+    /// The file once more.
+    pub fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
     }
 
     /// Bytes written, those of unfinished pieces not counted.

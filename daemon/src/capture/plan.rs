@@ -5,7 +5,7 @@ use gapii_protocol::control;
 use gapii_protocol::filter::Filter;
 use gapii_protocol::trace::footer::CaptureOptions;
 use gapii_protocol::trigger::Trigger;
-use gapii_ringbuf::{Mode, ModeSettings, Overflow};
+use gapii_ringbuf::{CaptureId, Mode, ModeSettings, Overflow};
 
 use crate::capture::kept::KeepLimits;
 
@@ -15,7 +15,8 @@ pub struct Plan {
     pub id: u64,
     /// Process of the client that asked for it.
     pub client: u32,
-    pub session: [u8; 16],
+    /// What it is called for good: another daemon may have begun it.
+    pub origin: CaptureId,
     /// Processes with this token join; without one, only those that were there at the start.
     pub launch: Option<Launch>,
     pub frames: Option<u64>,
@@ -100,6 +101,21 @@ impl Plan {
         })
     }
 
+    /// The same of processes that another daemon has told what to do.
+    pub fn told(self, settings: &ModeSettings) -> Self {
+        Self {
+            overflow: match settings.overflow {
+                Overflow::Wait => control::Overflow::Wait,
+                Overflow::Drop => control::Overflow::Drop,
+            },
+            stall_ms: settings.stall_ns / 1_000_000,
+            observe_frames: Some(settings.observe_frames).filter(|every| *every != 0),
+            frame_pixels: settings.observe_pixels,
+            timing: settings.times_driver,
+            ..self
+        }
+    }
+
     /// What the footer says was asked.
     pub fn options(&self) -> CaptureOptions {
         CaptureOptions {
@@ -131,7 +147,7 @@ impl Plan {
         Self {
             id,
             client: 0,
-            session: [0; 16],
+            origin: CaptureId { session: [0; 16], number: id },
             launch: None,
             frames: None,
             skip_frames: 0,
@@ -180,6 +196,14 @@ mod tests {
         check(drops(), Plan::of(2), Some("--overflow drop"));
         check(drops(), drops(), None);
         check(Plan::of(1), drops(), None);
+    }
+
+    #[test]
+    fn capture_that_is_taken_up_is_as_its_processes_were_told() {
+        let told = Plan { timing: true, observe_frames: Some(3), stall_ms: 7, ..Plan::of(1) };
+        let asked = Plan { frames: Some(7), ..Plan::of(2) }.told(&told.mode());
+        assert_eq!((asked.id, asked.frames, asked.stall_ms), (2, Some(7), 7));
+        assert_eq!((asked.timing, asked.observe_frames), (true, Some(3)));
     }
 
     #[test]

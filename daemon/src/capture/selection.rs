@@ -18,7 +18,7 @@ use std::sync::Arc;
 use gapii_protocol::atom::{
     CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
 };
-use gapii_protocol::trace::meta::Meta;
+use gapii_protocol::trace::meta::{self, Meta};
 use gapii_protocol::trace::record::{Record, Records};
 use gapii_protocol::trace::story::{Begin, Story};
 
@@ -31,6 +31,8 @@ pub struct Selection {
     filter: Option<Arc<Filtering>>,
     /// It goes on behind a gap, at a keyframe that is still to come, and that says so to readers.
     resumes: bool,
+    /// What it had before is not known any more, and is there: at the next keyframe all is described anew.
+    has_forgotten: bool,
 }
 
 /// The stream's view of whoever has a ring.
@@ -57,7 +59,13 @@ impl Selection {
     /// Of a stream that has all since the process' capture began, or since a keyframe, and of that what the
     /// filter wants.
     pub fn new(begin: Begin, filter: Option<Arc<Filtering>>) -> Self {
-        Self { story: Story::new(begin), owners: 0, filter, resumes: false }
+        let story = Story::new(begin);
+        Self { story, owners: 0, filter, resumes: false, has_forgotten: false }
+    }
+
+    /// Of a stream that has begun so, and that another daemon goes on with.
+    pub fn taken_up(begin: Begin, filter: Option<Arc<Filtering>>) -> Self {
+        Self { has_forgotten: true, ..Self::new(begin, filter) }
     }
 
     /// Of a stream that goes on behind a gap: what it had before is not known any more.
@@ -73,6 +81,31 @@ impl Selection {
         Owner { number, is_plain, ..Owner::default() }
     }
 
+    /// This thread, which had a ring before the stream was taken up, and has something in it.
+    pub fn known_owner(&mut self, tid: u32, name: [u8; 16]) -> Owner {
+        let owner = self.owner();
+        let thread = meta::Thread { tid, flags: 0, name };
+        self.story.meta(owner.number, 0, &Meta::Thread(thread));
+        let is_wanted = self.filter.as_ref().map(|filter| filter.wants_thread(&thread));
+        Owner { is_plain: self.is_plain(owner.number), is_wanted, ..owner }
+    }
+
+    /// Whether it begins, or goes on, at a keyframe.
+    pub fn begins_at_keyframe(&self) -> bool {
+        self.story.begins_at_keyframe()
+    }
+
+    /// Whether somebody's records belong to the stream: he has introduced himself, if that is needed.
+    pub fn has_introduced(&self, owner: &Owner) -> bool {
+        self.is_introduced(owner.number)
+    }
+
+    /// What comes in the place of one that has forgotten, at a keyframe: nobody is described yet.
+    pub fn anew(&self) -> Option<Self> {
+        let begin = if self.begins_at_keyframe() { Begin::Keyframe } else { Begin::Capture };
+        self.has_forgotten.then(|| Self::new(begin, self.filter.clone()))
+    }
+
     /// Whether a record belongs to the stream. To be asked once of every record that is a landmark, or
     /// whose owner is not plain; `record` is validated, and starts at its header.
     pub fn takes(&mut self, owner: &mut Owner, header: Header, record: &[u8]) -> bool {
@@ -81,7 +114,7 @@ impl Selection {
                 return !self.story.passes_over(owner.number, header.flags())
                     && self.wants(*owner, header);
             }
-            KEYFRAME => return std::mem::take(&mut self.resumes),
+            KEYFRAME => return std::mem::take(&mut self.resumes) || self.has_forgotten,
             THREAD | GAP | SUBJECT | SNAPSHOT => self.landmark(owner, header, record),
             CAPTURE_END => return true,
             _ => return self.is_introduced(owner.number),
@@ -131,7 +164,7 @@ impl Selection {
     }
 
     fn is_introduced(&self, owner: u32) -> bool {
-        !self.story.begins_at_keyframe() || self.story.is_introduced(owner)
+        !self.begins_at_keyframe() || self.story.is_introduced(owner)
     }
 }
 
@@ -147,6 +180,11 @@ impl Owner {
 pub fn keyframe_in(records: &[u8]) -> Option<(usize, u64)> {
     let (before, found) = (0..).zip(valid(records)).find(|(_, it)| it.header.id() == KEYFRAME)?;
     Some((found.start, before))
+}
+
+/// How many bytes each of the records takes.
+pub fn spans(records: &[u8]) -> impl Iterator<Item = usize> {
+    valid(records).map(|record| record.header.span_untrusted() as usize)
 }
 
 /// Records as a drain has them: checked, whole, without padding.
@@ -309,6 +347,33 @@ mod tests {
         // Whose it is, is not known before the thread has introduced itself.
         assert_eq!(wanted(&0x0101_0101.to_string(), &records), "-+++++++");
         assert_eq!(wanted("17", &records), "-++++-++");
+    }
+
+    #[test]
+    fn thread_of_a_stream_that_is_taken_up_stays_wanted_or_unwanted() {
+        let filter = Filter { threads: vec!["17".to_owned()], ..Filter::default() };
+        let filter = Filtering::of(&filter, Description::built_in()).map(Arc::new);
+        let mut selection = Selection::taken_up(Begin::Capture, filter);
+        for (tid, is_wanted) in [(17, true), (18, false)] {
+            let mut owner = selection.known_owner(tid, [0; 16]);
+            let draw = draw();
+            let header = Header(u64::from_le_bytes(*draw.first_chunk().unwrap()));
+            assert!(!owner.is_plain());
+            assert_eq!(selection.takes(&mut owner, header, &draw), is_wanted, "{tid}");
+        }
+    }
+
+    #[test]
+    fn stream_that_is_taken_up_has_its_next_keyframe() {
+        let mut selection = Selection::taken_up(Begin::Keyframe, None);
+        let (mut known, mut unknown) = (selection.known_owner(1, [0; 16]), selection.owner());
+        assert!(known.is_plain() && !unknown.is_plain());
+        let keyframe = keyframe();
+        let header = Header(u64::from_le_bytes(*keyframe.first_chunk().unwrap()));
+        assert!(selection.takes(&mut known, header, &keyframe) && selection.anew().is_some());
+        let draw = draw();
+        let header = Header(u64::from_le_bytes(*draw.first_chunk().unwrap()));
+        assert!(!selection.takes(&mut unknown, header, &draw));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Says which ring space may be reused, and only once the write that it waits for has returned.
 //! After an error it takes blocks only to say that they are not in the file.
 
+use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
@@ -10,20 +11,23 @@ use gapii_protocol::atom::gap_cause;
 use gapii_protocol::control::{self, InFlight, Summary};
 use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;
-use gapii_protocol::trace::footer::{GapEntry, Lost, Totals};
+use gapii_protocol::trace::footer::{GapEntry, Lost, ProcessEntry, Totals};
 use gapii_protocol::trace::frame::UNTIMED_VERSION;
 use gapii_protocol::trace::header::KeptFrom;
 use gapii_protocol::trace::meta;
+use gapii_protocol::trace::rings::Seam;
 use gapii_protocol::trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
 use gapii_ringbuf::CounterMap;
 
-use crate::capture::assemble::{Block, RingKey};
+use crate::capture::assemble::{Block, MISSING_MAX, RingKey};
 use crate::capture::backlog::{Backlog, Work};
 use crate::capture::facts::Facts;
 use crate::capture::fill::{NOT_THERE, add_lost};
 use crate::capture::ledger::Ledger;
 use crate::capture::output::{Output, OutputError};
 use crate::capture::progress::Progress;
+use crate::capture::recover::Recovered;
+use crate::capture::survey::{Survey, Surveyed};
 use crate::clock;
 
 /// How the stream ends, and what the footer says.
@@ -90,6 +94,8 @@ impl Written {
             held_us: self.footer.held_us,
             missing: self.footer.missing.clone(),
             in_flight: in_flight.collect(),
+            seams: self.footer.seams.len() as u64,
+            away_ns: self.footer.seams.iter().map(Seam::away_ns).fold(0, u64::saturating_add),
             signal: self.footer.signal,
             error: self.error.as_ref().map(ToString::to_string),
         }
@@ -121,6 +127,8 @@ pub struct Writer {
     lists_blobs: bool,
     /// What blocks lack that stores should have had.
     unfilled: Vec<GapEntry>,
+    /// What other daemons wrote.
+    survey: Option<Survey>,
     error: Option<OutputError>,
 }
 
@@ -139,6 +147,7 @@ impl Writer {
             blobs: Vec::new(),
             lists_blobs: true,
             unfilled: Vec::new(),
+            survey: None,
             error: None,
         })
     }
@@ -151,10 +160,12 @@ impl Writer {
         done: &Sender<Done>,
         (progress, counter): (&Progress, &CounterMap),
     ) -> Written {
-        // A header is more than a pipe holds.
-        backlog.set_writing(true);
-        self.begin(header);
-        backlog.set_writing(false);
+        if self.survey.is_none() {
+            // A header is more than a pipe holds.
+            backlog.set_writing(true);
+            self.begin(header);
+            backlog.set_writing(false);
+        }
         // Relaxed: as below.
         progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
         while let Some(work) = backlog.next() {
@@ -201,6 +212,14 @@ impl Writer {
             Work::Finish(finish) => return Some(finish),
         }
         None
+    }
+
+    /// Goes on with what other daemons wrote, the header among it.
+    pub fn go_on(&mut self, header: &TraceHeader, recovered: &Recovered) -> io::Result<()> {
+        self.version = header.version;
+        (self.totals.blocks, self.totals.calls) = (recovered.blocks, recovered.seq);
+        self.survey = Some(Survey::begin(self.output.file()?, header.clone(), recovered.end)?);
+        Ok(())
     }
 
     /// Writes the header.
@@ -314,6 +333,16 @@ impl Writer {
     pub fn finish(mut self, finish: Finish) -> Written {
         let Finish { mut end, mut ledger, mut footer, calls, stored_bytes, ends_for_memory } =
             finish;
+        if let Some(survey) = self.survey.take() {
+            match survey.finish(self.output.len()) {
+                Ok(surveyed) => self.take_over(surveyed, &mut ledger, &mut footer),
+                Err(error) => {
+                    // What can't be read again has no index and no books.
+                    self.note(Err(OutputError::Survey(error)));
+                    return Written { footer, error: self.error, ..Written::default() };
+                }
+            }
+        }
         end.in_flight.retain(|command| {
             self.records.get(command.thread as usize).is_some_and(|&records| records > 0)
         });
@@ -357,6 +386,44 @@ impl Writer {
             stored_bytes,
             error: self.error,
         }
+    }
+
+    /// Takes the numbers of the whole file in the place of those since it was gone on with.
+    fn take_over(&mut self, mut surveyed: Surveyed, ledger: &mut Ledger, footer: &mut Footer) {
+        self.index = surveyed.index();
+        surveyed.add_accounts(ledger);
+        footer.gaps = surveyed.gaps().collect();
+        let census = &surveyed.census;
+        self.records.clear();
+        for (&thread, count) in &census.threads {
+            *slot(&mut self.records, thread) = count.records;
+        }
+        self.frames.clear();
+        for end in &self.index.frame_ends {
+            *slot(&mut self.frames, end.process) += 1;
+        }
+        self.blobs = census.blobs().copied().collect();
+        self.lists_blobs = self.blobs.len() < BLOB_ENTRIES_MAX;
+        self.totals = Totals {
+            frames: self.index.frame_ends.len() as u64,
+            calls: census.calls,
+            records: census.records,
+            blocks: census.blocks,
+            raw_bytes: census.raw_bytes,
+            compressed_bytes: surveyed.compressed_bytes,
+            memory: census.memory,
+        };
+        footer.snapshot |= census.snapshot;
+        footer.held_us = footer.held_us.max(census.held_us);
+        footer.missing = census.missing.iter().take(MISSING_MAX).cloned().collect();
+        footer.seams.clone_from(&census.seams);
+        for (process, track) in census.tracker().processes() {
+            if !footer.processes.iter().any(|known| known.process == process) {
+                let (pid, name) = (track.pid, track.name.clone());
+                footer.processes.push(ProcessEntry { process, pid, name, ..Default::default() });
+            }
+        }
+        footer.processes.sort_by_key(|process| process.process);
     }
 
     /// Writes the last block, which holds nothing but the END record.

@@ -96,7 +96,8 @@ impl Session {
         let session = Arc::clone(self);
         let on_end = move |summary| session.keep_ended(id, &summary);
         let started_unix_ns = clock::unix_ns();
-        let capture = Capture::start(plan, destination, self.shares(), None, on_end)
+        let shares = (process.counter(), &self.spill_room);
+        let capture = Capture::start(plan, destination, shares, None, on_end)
             .map_err(|error| cannot(format!("keeping cannot start: {error}")))?;
         let origin = Origin {
             session: self.id,

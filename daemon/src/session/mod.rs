@@ -5,10 +5,11 @@
 mod keeping;
 mod report;
 mod table;
+mod take_up;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
@@ -17,7 +18,7 @@ use gapii_protocol::control::{
     self, AppInfo, ControlError, StartRequest, StopRequest, Target, Totals, code,
 };
 use gapii_protocol::trace::Description;
-use gapii_ringbuf::{CounterMap, Mode, ModeSettings, SegmentLayout};
+use gapii_ringbuf::{CaptureId, Mode, ModeSettings, SegmentLayout};
 use rustix::process::Pid;
 use tokio::sync::{Notify, mpsc};
 
@@ -28,11 +29,13 @@ use crate::capture::{Capture, Departure, Destination};
 use crate::clock;
 use crate::config::Config;
 use crate::memory;
-use crate::process::{Descriptors, Process};
+use crate::process::{Counter, Descriptors, Process};
 use crate::refusals::Refusals;
 use crate::remote::Links;
 use crate::session::report::{Counters, refused_rings, sum};
 use crate::session::table::{Table, busy};
+
+pub use crate::session::take_up::{TakeOverError, abandon};
 
 /// Launches whose capture has ended and whose late processes must not wait for one.
 const ENDED_LAUNCHES: usize = 64;
@@ -55,8 +58,10 @@ pub struct Session {
     memory_limit: u64,
     level: i32,
     store_bytes: u64,
-    counter: Arc<CounterMap>,
-    counter_fd: OwnedFd,
+    /// What applications take stamps from that connect from now on.
+    counter: Mutex<Counter>,
+    /// Notified when a process hands its rings over.
+    handed_over: Notify,
     spill_room: Arc<SpillRoom>,
     table: Mutex<Table>,
 }
@@ -74,7 +79,7 @@ impl Session {
     pub fn new(config: &Config) -> anyhow::Result<Arc<Self>> {
         let layout = SegmentLayout::new(config.slots, config.ring_size)
             .context("rings of this size and number do not fit")?;
-        let (counter, counter_fd) = CounterMap::create().context("cannot make the counter page")?;
+        let counter = Counter::create().context("cannot make the counter page")?;
         Ok(Arc::new(Self {
             id: random_id().context("cannot read /dev/urandom")?,
             rejected: Counters::default(),
@@ -89,8 +94,8 @@ impl Session {
             memory_limit: config.memory,
             level: config.level,
             store_bytes: config.keep_contents,
-            counter: Arc::new(counter),
-            counter_fd,
+            counter: Mutex::new(counter),
+            handed_over: Notify::new(),
             spill_room: Arc::new(SpillRoom::new(
                 config.spill_folder(),
                 config.spill,
@@ -100,13 +105,8 @@ impl Session {
         }))
     }
 
-    pub fn layout(&self) -> SegmentLayout {
-        self.layout
-    }
-
-    /// The counter page, for an application.
-    pub fn counter_fd(&self) -> BorrowedFd<'_> {
-        self.counter_fd.as_fd()
+    fn counter(&self) -> Counter {
+        self.counter.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Takes an application in: it is told what to do before it hears of it. Ends an earlier one of
@@ -125,8 +125,14 @@ impl Session {
         if table.processes.len() >= self.max_apps {
             return Err(RegisterError::TooMany(table.processes.len()));
         }
-        let (process, fds) =
-            Process::new(table.next_process, pid, hello, self.layout, self.store_bytes)?;
+        let (process, fds) = Process::new(
+            table.next_process,
+            pid,
+            hello,
+            self.layout,
+            self.store_bytes,
+            self.counter(),
+        )?;
         let process = Arc::new(process);
         table.next_process += 1;
         let pending = process.launch.and_then(|launch| table.launched(launch));
@@ -207,7 +213,9 @@ impl Session {
             move |summary| session.capture_ended(control::Ended { capture: id, summary }, &ended);
         let is_shared = drain.is_some();
         let destination = Destination::File(output);
-        let capture = Capture::start(plan, destination, self.shares(), drain, on_end);
+        let counter = self.counter_of(&processes);
+        let capture =
+            Capture::start(plan, destination, (&counter, &self.spill_room), drain, on_end);
         let capture = capture.map_err(|error| {
             ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
         })?;
@@ -224,16 +232,17 @@ impl Session {
         Ok((capture, apps))
     }
 
-    /// What all captures share.
-    fn shares(&self) -> (&Arc<CounterMap>, &Arc<SpillRoom>) {
-        (&self.counter, &self.spill_room)
+    /// The counter that these processes share; of none, the one that later ones get.
+    fn counter_of(&self, processes: &[Arc<Process>]) -> Counter {
+        let first = processes.first().map(|process| process.counter().clone());
+        first.unwrap_or_else(|| self.counter())
     }
 
     fn plan(&self, id: u64, request: &StartRequest) -> Plan {
         Plan {
             id,
             client: 0,
-            session: self.id,
+            origin: CaptureId { session: self.id, number: id },
             launch: None,
             frames: request.frames,
             skip_frames: request.skip_frames,

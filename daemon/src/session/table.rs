@@ -11,6 +11,7 @@ use crate::capture::{Capture, Departure};
 use crate::keep::Keep;
 use crate::process::Process;
 use crate::session::keeping::Wishes;
+use crate::session::take_up::Waiting;
 
 #[derive(Debug, Default)]
 pub(super) struct Table {
@@ -33,6 +34,8 @@ pub(super) struct Table {
     /// The capture that was told last to end because of the memory that it held.
     pub(super) ends_for_memory: Option<u64>,
     pub(super) ending: bool,
+    /// Processes that have handed their rings over, for captures that nobody wants to go on yet.
+    pub(super) orphans: Vec<Waiting>,
 }
 
 impl Table {
@@ -103,6 +106,13 @@ impl Table {
                 format!("several applications are connected, name one: {}", list(&found)),
             )),
         }
+    }
+
+    /// Those that `target` means, of the applications that another daemon had in a capture and that are in one.
+    pub(super) fn taken_over(&self, target: &Target) -> Vec<Arc<Process>> {
+        let mut found = self.candidates(target).unwrap_or_default();
+        found.retain(|process| process.takers_before() > 0 && process.drain().is_some());
+        found
     }
 
     /// The capture that is called so.

@@ -10,12 +10,17 @@ use super::blobs::{BLOBS_MAX, BlobEntry, BlobName, Collector, MemoryTotals};
 use super::description::Description;
 use super::header::{KeptFrom, TraceHeader};
 use super::index::FrameEnd;
-use super::meta::{Blob, Block, Meta};
+use super::meta::{Blob, Block, Gap, Meta};
 use super::record::{Record, Records};
+use super::rings::{Account, Seam};
 use super::story::Story;
-use super::tracker::{TrackError, Tracker};
+use super::tracker::{THREADS_MAX, TrackError, Tracker};
 use super::verify::{Problem, ProblemKind};
 use crate::atom::{EFFECT, FRAME_END, LEAVE, META_FIRST};
+
+/// Seams and gaps that are listed one by one.
+const SEAMS_MAX: usize = 1 << 16;
+const GAPS_MAX: usize = 1 << 14;
 
 /// What the blocks so far hold.
 #[derive(Default)]
@@ -48,6 +53,12 @@ pub struct Census {
     pub held_us: u64,
     /// What that leaves out, a sentence each.
     pub missing: Vec<String>,
+    /// Where other daemons took the capture up.
+    pub seams: Vec<Seam>,
+    /// What threads came to that were gone before a footer could say so.
+    pub accounts: Vec<Account>,
+    /// What the gaps in the stream say was lost, and of whom.
+    pub gaps: Vec<(u32, Gap)>,
     collector: Collector,
     /// Blobs so far: where each begins and how long it is.
     blobs: HashMap<BlobName, BlobEntry>,
@@ -168,7 +179,14 @@ impl Census {
                     count.lost_records = count.lost_records.saturating_add(gap.records);
                     count.lost_calls = count.lost_calls.saturating_add(gap.calls);
                     count.lost_bytes = count.lost_bytes.saturating_add(gap.bytes);
+                    if self.gaps.len() < GAPS_MAX {
+                        self.gaps.push((thread, gap));
+                    }
                 }
+            }
+            Meta::Seam(seam) if self.seams.len() < SEAMS_MAX => self.seams.push(seam),
+            Meta::Account(account) if self.accounts.len() < THREADS_MAX as usize => {
+                self.accounts.push(account);
             }
             _ => {}
         }

@@ -9,6 +9,7 @@ use super::blobs::MemoryTotals;
 use super::frame::{FrameKind, NO_INDEX, Trailer, encode_frame};
 use super::index::{TableError, decode_table};
 use super::meta::{EndReason, InFlight};
+use super::rings::Seam;
 use crate::filter::Filter;
 
 /// Longest footer frame a reader takes, in bytes.
@@ -45,6 +46,9 @@ pub struct Footer {
     pub held_us: u64,
     /// What that leaves out, a sentence each.
     pub missing: Vec<String>,
+    /// Where another daemon took the capture up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seams: Vec<Seam>,
 }
 
 /// What the stream holds.

@@ -37,6 +37,9 @@ pub struct TraceHeader {
     /// The same moment on `CLOCK_MONOTONIC`, in nanoseconds.
     #[serde(default)]
     pub started_ns: u64,
+    /// The capture's number in the session; 0 where it is not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub capture: u64,
     /// Of a trace that was kept: where in its capture it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptFrom>,
@@ -71,6 +74,10 @@ pub enum HeaderError {
     Version { stated: u32, needed: u32 },
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl TraceHeader {
     /// A header of an untimed trace, with the descriptions this build knows.
     pub fn new(writer: &str, session: [u8; 16], started_unix_ns: u64, started_ns: u64) -> Self {
@@ -80,6 +87,7 @@ impl TraceHeader {
             session: session.iter().map(|byte| format!("{byte:02x}")).collect(),
             started_unix_ns,
             started_ns,
+            capture: 0,
             kept: None,
             filter: Filter::default(),
             description: Cow::Borrowed(Description::built_in()),

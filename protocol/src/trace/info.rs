@@ -11,6 +11,7 @@ use super::description::Description;
 use super::footer::{Footer, Lost, ProcessEntry, ThreadLedger};
 use super::meta::{End, EndReason, InFlight};
 use super::reader::{BlockError, Tail, TraceReader};
+use super::rings::Seam;
 use crate::filter::Filter;
 
 /// A summary of a trace. Its JSON shape gains fields and never loses them.
@@ -59,6 +60,9 @@ pub struct Info {
     pub waits: u64,
     pub wait_ns: u64,
     pub memory: MemoryInfo,
+    /// Where another daemon took the capture up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seams: Vec<Seam>,
 }
 
 /// The memory that commands read and wrote.
@@ -117,6 +121,7 @@ impl Info {
             snapshot: footer.snapshot,
             held_us: footer.held_us,
             missing: footer.missing,
+            seams: footer.seams,
             records: footer.totals.records,
             memory: footer.totals.memory.into(),
             blocks: footer.totals.blocks,
@@ -164,6 +169,7 @@ impl Info {
             snapshot: census.snapshot,
             held_us: census.held_us,
             missing: census.missing.clone(),
+            seams: census.seams.clone(),
             processes: processes_of(&census),
             complete: file.complete && damage.is_none(),
             tail: damage.or(file.tail.clone()),
@@ -208,6 +214,7 @@ impl Info {
             waits: 0,
             wait_ns: 0,
             memory: MemoryInfo::default(),
+            seams: Vec::new(),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! versions append fields); a shorter one is refused.
 
 use super::blobs::BlobName;
+use super::rings::{Account, Rings, Seam};
 use crate::atom::{self, HEADER_LEN, Header};
 
 /// First record of each block.
@@ -250,6 +251,9 @@ pub enum Meta<'a> {
     Keyframe(Keyframe),
     Subject(Subject),
     Stored(Stored),
+    Rings(Rings),
+    Account(Account),
+    Seam(Seam),
     /// Of a later version; to be passed over.
     Unknown(u16),
 }
@@ -379,6 +383,7 @@ impl<'a> Meta<'a> {
             len if len < needed => Err(MetaError::Short { id, len, needed: needed as u64 }),
             _ => Ok(Fields(payload)),
         };
+        let short = |needed: u64| MetaError::Short { id, len: payload.len(), needed };
         Ok(match id {
             atom::BLOCK => fields(24)?.block(),
             atom::PROCESS => fields(32)?.process()?,
@@ -398,6 +403,9 @@ impl<'a> Meta<'a> {
             atom::KEYFRAME => Self::Keyframe(Keyframe { frame: fields(8)?.u64_at(0) }),
             atom::SUBJECT => fields(16)?.subject(),
             atom::STORED => fields(40)?.stored(),
+            atom::RINGS => Self::Rings(Rings::decode(payload).map_err(short)?),
+            atom::ACCOUNT => Self::Account(Account::decode(payload).map_err(short)?),
+            atom::SEAM => Self::Seam(Seam::decode(payload).map_err(short)?),
             unknown => Self::Unknown(unknown),
         })
     }

@@ -231,7 +231,11 @@ impl Tracker {
                 let thread = self.current_mut(id)?;
                 thread.stamp = stamp.unwrap_or(thread.stamp);
             }
-            Meta::Stored(_) | Meta::Unknown(_) => {}
+            Meta::Stored(_)
+            | Meta::Rings(_)
+            | Meta::Account(_)
+            | Meta::Seam(_)
+            | Meta::Unknown(_) => {}
         }
         Ok(meta)
     }

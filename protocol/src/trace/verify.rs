@@ -54,6 +54,13 @@ pub struct Checked {
     pub missing_references: u64,
     /// Records that say how long the driver took.
     pub timed: u64,
+    /// Places where another daemon took the capture up.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub seams: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Something that is not as it should be.
@@ -300,6 +307,7 @@ impl Verifier {
             ("blobs", totals.memory.blobs, census.memory.blobs),
             ("bytes of blobs", totals.memory.blob_bytes, census.memory.blob_bytes),
             ("references to blobs", totals.memory.references, census.memory.references),
+            ("seams", footer.seams.len() as u64, census.seams.len() as u64),
             ("bytes observed", totals.memory.observed_bytes, census.memory.observed_bytes),
         ] {
             self.expect(ProblemKind::Footer, what, stated, counted);
@@ -365,6 +373,7 @@ impl Verifier {
         checked.memory = census.memory;
         checked.missing_references = census.missing_references;
         checked.timed = census.timed;
+        checked.seams = census.seams.len() as u64;
         self.found.ok = self.found.problem_count == 0;
         self.found
     }

@@ -1,4 +1,4 @@
-//! The long forms of the whole-system tests: hundreds of kills, full-length orders, a thousand cuts,
+//! The long forms of the whole-system tests: hundreds of kills, of programs and of daemons, full-length orders, a thousand cuts,
 //! captures begun and ended for minutes.
 //!
 //! Stops at the first failure, having printed the seed that leads to it.
@@ -19,6 +19,7 @@ use gapii_tests::process::{LIMIT, run};
 use gapii_tests::programs::program;
 use gapii_tests::random::Random;
 use gapii_tests::remote::{Remote, save_through};
+use gapii_tests::restarts::kill_daemons;
 
 /// Run the long forms of the whole-system tests
 #[derive(Parser)]
@@ -30,6 +31,10 @@ struct Options {
     /// Programs to kill
     #[arg(long, default_value_t = 200)]
     kills: u64,
+
+    /// Daemons to kill in the middle of one capture
+    #[arg(long, default_value_t = 200)]
+    restarts: usize,
 
     /// Hops of each token
     #[arg(long, default_value_t = 250_000)]
@@ -73,6 +78,7 @@ type Part = (&'static str, fn(&Options));
 const PARTS: &[Part] = &[
     ("orders", orders),
     ("kills", kills),
+    ("restarts", restarts),
     ("damage", damage),
     ("captures", captures),
     ("attaches", attaches),
@@ -110,6 +116,10 @@ fn orders(options: &Options) {
 fn kills(options: &Options) {
     let mut random = Random::seeded("kill");
     (0..options.kills).for_each(|_| kill_once(&mut random, &[]));
+}
+
+fn restarts(options: &Options) {
+    kill_daemons(4, options.restarts);
 }
 
 fn damage(options: &Options) {

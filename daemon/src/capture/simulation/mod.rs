@@ -64,6 +64,7 @@ fn mistakes_that_are_put_in_are_found() {
         Fault::BegunTooLate,
         Fault::MissedUncounted,
         Fault::SpaceKept,
+        Fault::SpaceGivenEarly,
     ] {
         let found = (0..SEEDS_OF_FAULT).find_map(|seed| Some((seed, failure(seed, Some(fault))?)));
         let (seed, what) = found.unwrap_or_else(|| panic!("{fault:?} is not found"));

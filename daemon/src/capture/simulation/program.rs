@@ -8,21 +8,24 @@ use gapii_protocol::app::{self, AppHello};
 use gapii_protocol::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, process_end};
 use gapii_protocol::trace::Description;
 use gapii_ringbuf::{
-    CounterMap, Header, Mode, ModeMap, Producer, Reservation, Room, Segment, SegmentLayout,
+    CaptureId, Header, Mode, ModeMap, Producer, Reservation, Room, Segment, SegmentLayout,
 };
 
 use super::calls::Calls;
 use super::random::Random;
-use crate::process::{Descriptors, Process};
+use crate::process::{Counter, Descriptors, HandedOver, Orphan, Process};
 
 /// Threads of a program that record at once.
 const THREADS: usize = 3;
 
 pub struct Program {
     pub process: Arc<Process>,
-    counter: Arc<CounterMap>,
+    counter: Counter,
+    layout: SegmentLayout,
     segment: Segment,
     mode: ModeMap,
+    /// What they are maps of.
+    fds: Descriptors,
     threads: Vec<Thread>,
     /// The order that it follows.
     generation: u64,
@@ -57,18 +60,16 @@ struct Open {
 }
 
 impl Program {
-    pub fn new(index: u32, counter: &Arc<CounterMap>, layout: SegmentLayout) -> Self {
-        let pid = rustix::process::getpid();
-        let mut hello = AppHello::new(pid.as_raw_pid() as u32);
-        hello.apis = app::API_EGL_GLES;
-        let (process, fds) = Process::new(index, pid, &hello, layout, 0).expect("memory");
-        let Descriptors { mode, segment } = fds;
+    pub fn new(index: u32, counter: &Counter, layout: SegmentLayout) -> Self {
+        let (process, fds) = connect(index, counter, layout);
         let function = |name| Description::built_in().named(name).expect("it is described").id;
         Self {
-            process: Arc::new(process),
-            counter: Arc::clone(counter),
-            segment: Segment::map(segment.as_fd(), layout).expect("a segment"),
-            mode: ModeMap::map(mode.as_fd()).expect("a mode page"),
+            process,
+            counter: counter.clone(),
+            layout,
+            segment: Segment::map(fds.segment.as_fd(), layout).expect("a segment"),
+            mode: ModeMap::map(fds.mode.as_fd()).expect("a mode page"),
+            fds,
             threads: Vec::new(),
             generation: 0,
             recording: None,
@@ -94,6 +95,39 @@ impl Program {
     /// Ends it between two instructions of each of its threads.
     pub fn kill(&mut self) {
         self.is_dead = true;
+    }
+
+    /// Whether a daemon that comes in the place of its own has something to go on with.
+    pub fn is_recorded(&self) -> bool {
+        let is_told = self.mode.settings().is_some_and(|(_, told)| told.mode == Mode::Capturing);
+        is_told && self.mode.takers() > 0
+    }
+
+    /// Another daemon takes its rings over; the capture for which they were begun.
+    pub fn hand_over(&mut self) -> CaptureId {
+        let handed_over = HandedOver {
+            counter: self.counter.fd.try_clone().expect("a descriptor"),
+            mode: self.fds.mode.try_clone().expect("a descriptor"),
+            segment: self.fds.segment.try_clone().expect("a descriptor"),
+        };
+        let mut hello = hello();
+        (hello.slot_count, hello.ring_bytes) = (self.layout.slot_count(), self.layout.ring_bytes());
+        let (index, pid) = (self.process.index, rustix::process::getpid());
+        let orphan = Process::take_over(index, pid, &hello, handed_over, 0, &self.counter);
+        let Orphan { process, mode, capture } = orphan.expect("its rings are in order");
+        self.mode.replace(mode.as_fd()).expect("a mode page");
+        (self.process, self.fds.mode) = (Arc::new(process), mode);
+        capture
+    }
+
+    /// Its daemon is gone, which had not recorded it: says hello to another.
+    pub fn begin_anew(&mut self) {
+        self.threads.drain(..).for_each(|mut thread| thread.producer.retire());
+        (self.process, self.fds) = connect(self.process.index, &self.counter, self.layout);
+        self.segment = Segment::map(self.fds.segment.as_fd(), self.layout).expect("a segment");
+        self.mode = ModeMap::map(self.fds.mode.as_fd()).expect("a mode page");
+        (self.generation, self.ends, self.keyframes_made) = (0, 0, 0);
+        (self.recording, self.is_told_to_stop) = (None, false);
     }
 
     /// Goes a piece further. `next` is the next thread's or recording's number.
@@ -247,8 +281,9 @@ impl Program {
             };
             // SAFETY: the slot was just claimed, this is its only producer, and the maps live as long
             // as the program, whose threads go with it.
-            let attached =
-                unsafe { thread.producer.attach(&self.segment, slot, &self.counter, &self.mode) };
+            let attached = unsafe {
+                thread.producer.attach(&self.segment, slot, &self.counter.map, &self.mode)
+            };
             assert!(attached, "slot {slot} cannot be written to");
         }
         if thread.epoch == self.epoch {
@@ -284,6 +319,19 @@ impl Program {
         self.recording = None;
         self.is_told_to_stop = false;
     }
+}
+
+fn hello() -> AppHello {
+    let mut hello = AppHello::new(rustix::process::getpid().as_raw_pid() as u32);
+    hello.apis = app::API_EGL_GLES;
+    hello
+}
+
+fn connect(index: u32, counter: &Counter, layout: SegmentLayout) -> (Arc<Process>, Descriptors) {
+    let pid = rustix::process::getpid();
+    let (process, fds) =
+        Process::new(index, pid, &hello(), layout, 0, counter.clone()).expect("memory");
+    (Arc::new(process), fds)
 }
 
 impl Thread {

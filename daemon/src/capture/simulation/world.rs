@@ -1,5 +1,7 @@
 //! All there is in a simulation, and who takes the next step.
 
+mod restart;
+
 use std::cell::RefCell;
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -10,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use gapii_protocol::trace::frame::UNTIMED_VERSION;
 use gapii_protocol::trace::{BlockEncoder, TraceHeader};
-use gapii_ringbuf::{CounterMap, SegmentLayout};
+use gapii_ringbuf::SegmentLayout;
 
 use super::calls::Calls;
 use super::check::check;
@@ -22,10 +24,12 @@ use crate::capture::end::Cause;
 use crate::capture::output::Output;
 use crate::capture::plan::Plan;
 use crate::capture::progress::Progress;
+use crate::capture::recover::Recovered;
 use crate::capture::spill::{Spill, SpillRoom};
 use crate::capture::taker::Taker;
 use crate::capture::writer::{Done, Writer};
 use crate::capture::{Capture, Departure, Order};
+use crate::process::Counter;
 
 /// Steps before everybody comes to an end.
 const STEPS: u64 = 4_000;
@@ -51,7 +55,7 @@ struct Programs {
 pub struct World {
     random: Random,
     now_ns: u64,
-    counter: Arc<CounterMap>,
+    counter: Counter,
     programs: Rc<RefCell<Programs>>,
     drain: Option<(Arc<DrainHandle>, Drain)>,
     captures: Vec<Client>,
@@ -73,7 +77,11 @@ pub struct Client {
     spiller: Spiller,
     done: Sender<Done>,
     takes_nothing: bool,
+    /// It took nothing for a while, or did not want anything.
+    pub was_slow: bool,
     is_stopped: bool,
+    /// Its daemon was killed while it wrote what comes behind the stream: nobody goes on.
+    pub has_no_footer: bool,
 }
 
 thread_local! {
@@ -107,8 +115,7 @@ impl Programs {
 
 impl World {
     pub fn new(seed: u64) -> Self {
-        let (counter, _) = CounterMap::create().expect("memory");
-        let counter = Arc::new(counter);
+        let counter = Counter::create().expect("memory");
         let layout = SegmentLayout::new(SLOTS, RING_BYTES).expect("sizes");
         let mut random = Random::new(seed);
         let count = 1 + random.below(PROGRAMS) as u32;
@@ -160,6 +167,7 @@ impl World {
             974..980 => self.pause(),
             980..988 => self.hold_up(),
             988..989 => self.kill(),
+            989..990 => self.restart(),
             // Nothing for a while.
             _ => self.now_ns += self.random.below(300_000_000),
         }
@@ -209,7 +217,9 @@ impl World {
             true => Spill::none(),
             false => Spill::new(Arc::clone(&self.room)),
         };
-        let (client, taker) = Client::new(id, spill, began, self.now_ns);
+        let plan = Plan { ring_bytes: RING_BYTES, ..Plan::of(id) };
+        let file = tempfile::tempfile().expect("a file");
+        let (client, taker) = Client::new(plan, (file, spill), (began, self.now_ns), None);
         let capture = Arc::clone(&client.capture);
         let is_shared = match &self.drain {
             Some((handle, _)) => {
@@ -218,7 +228,7 @@ impl World {
                 true
             }
             None => {
-                let (handle, drain) = DrainHandle::new(taker, Arc::clone(&self.counter));
+                let (handle, drain) = DrainHandle::new(taker, self.counter.clone(), self.now_ns);
                 let _ = capture.drain.set(Arc::clone(&handle));
                 self.drain = Some((handle, drain));
                 false
@@ -254,6 +264,7 @@ impl World {
     fn pause(&mut self) {
         let pauses = self.random.once_in(2);
         if let Some(client) = self.any_client() {
+            client.was_slow = true;
             client.capture.pause(pauses);
         }
     }
@@ -261,6 +272,7 @@ impl World {
     /// An output takes nothing from now on, or takes all again.
     fn hold_up(&mut self) {
         if let Some(client) = self.any_client() {
+            client.was_slow = true;
             client.takes_nothing ^= true;
         }
     }
@@ -333,28 +345,46 @@ impl World {
 }
 
 impl Client {
-    fn new(id: u64, spill: Spill, began: Vec<Option<u64>>, now_ns: u64) -> (Self, Taker) {
-        let plan = Plan { ring_bytes: RING_BYTES, ..Plan::of(id) };
+    fn new(
+        plan: Plan,
+        (file, spill): (File, Spill),
+        (began, now_ns): (Vec<Option<u64>>, u64),
+        recovered: Option<Recovered>,
+    ) -> (Self, Taker) {
         let (feed, backlog, _) = backlog(RING_BYTES);
         let (done, done_in) = channel();
         let hurry = Arc::new(AtomicBool::new(false));
-        let file = tempfile::tempfile().expect("a file");
         let output = OwnedFd::from(file.try_clone().expect("a descriptor"));
-        let output = Output::new(output, Arc::clone(&hurry)).expect("a file is an output");
+        let output = match &recovered {
+            Some(recovered) => Output::go_on(output, Arc::clone(&hurry), recovered.end),
+            None => Output::new(output, Arc::clone(&hurry)),
+        };
         let spiller = backlog.spiller(spill, true);
-        let mut writer = Writer::new(output, 1).expect("memory");
-        let header = TraceHeader::new("simulation", plan.session, 0, now_ns);
-        writer.begin(&TraceHeader { version: UNTIMED_VERSION, ..header });
+        let mut writer = Writer::new(output.expect("a file is an output"), 1).expect("memory");
+        match &recovered {
+            Some(recovered) => {
+                let header = recovered.header.as_ref().expect("it was written at once");
+                writer.go_on(header, recovered).expect("a file can be read");
+            }
+            None => {
+                let header = TraceHeader::new("simulation", plan.origin.session, 0, now_ns);
+                let (version, capture) = (UNTIMED_VERSION, plan.origin.number);
+                writer.begin(&TraceHeader { version, capture, ..header });
+            }
+        }
         let capture = Arc::new(Capture {
             plan,
             started_ns: now_ns,
+            was_begun_elsewhere: recovered.is_some(),
+            segments: recovered.as_ref().map(Recovered::segments).unwrap_or_default(),
+            can_go_on: true,
             progress: Arc::new(Progress::default()),
             kept: None,
             drain: OnceLock::new(),
             processes: Mutex::default(),
             hurry,
         });
-        let taker = Taker::new(Arc::clone(&capture), feed, done_in, 0);
+        let taker = Taker::new(Arc::clone(&capture), feed, done_in, 0, recovered);
         let client = Self {
             capture,
             file,
@@ -365,7 +395,9 @@ impl Client {
             spiller,
             done,
             takes_nothing: false,
+            was_slow: false,
             is_stopped: false,
+            has_no_footer: false,
         };
         (client, taker)
     }

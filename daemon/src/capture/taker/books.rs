@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use gapii_protocol::atom::process_end;
+use gapii_protocol::atom::{gap_cause, process_end};
+use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::{CaptureEnd, InFlight};
+use gapii_protocol::trace::rings;
 use gapii_ringbuf::SlotCounts;
 
 use crate::capture::Departure;
@@ -17,22 +19,46 @@ use crate::capture::taker::Taker;
 use crate::capture::taker::portion::{Portion, PortionState, Share};
 
 impl Taker {
-    /// Closes the books of a ring's present owner; the next one begins with `after`.
-    pub fn end_owner(&mut self, at: usize, lane: &Lane, after: SlotCounts) {
+    /// Closes the books of a ring's present owner; the next one begins with `after`. Says so in the stream, for
+    /// a daemon that comes later.
+    pub fn end_owner(&mut self, at: usize, lane: &Lane, after: SlotCounts, now_ns: u64) {
         if self.portion(lane.member).is_some_and(Portion::has_begun) {
             let read = lane.read();
-            self.close_account(at, lane, after, read);
+            let account = self.close_account(at, lane, after, read);
+            self.tell_account(at, account, now_ns);
         }
     }
 
-    fn close_account(&mut self, at: usize, lane: &Lane, after: SlotCounts, read: u64) {
+    /// Whether the account of a ring's last owner is where it is wanted.
+    pub fn has_account(&self, at: usize) -> bool {
+        let accounted_in = self.shares.get(at).and_then(Option::as_ref).map(|it| it.accounted_in);
+        accounted_in.is_none_or(|block| block <= self.blocks_done) || self.is_finished
+    }
+
+    fn tell_account(&mut self, at: usize, account: Option<rings::Account>, now_ns: u64) {
+        let Some(account) = account else { return };
+        let block = self.assembler.append_account(&account, now_ns);
+        if let Some(Some(share)) = self.shares.get_mut(at) {
+            share.accounted_in = block;
+        }
+    }
+
+    pub(super) fn close_account(
+        &mut self,
+        at: usize,
+        lane: &Lane,
+        after: SlotCounts,
+        read: u64,
+    ) -> Option<rings::Account> {
         let ring = RingKey(at as u32);
-        let Some(Some(share)) = self.shares.get_mut(at) else { return };
-        let Share { begun: before, begun_given, is_late, discarded, missed, .. } = *share;
-        let (blocks, written_index) = (share.blocks, share.written_index);
-        *share = Share { begun: after, blocks, written_index, ..Share::default() };
+        let share = (*self.shares.get(at)?)?;
+        let Share { begun: before, begun_given, is_late, discarded, mut missed, .. } = share;
+        let Share { blocks, written_index, lacks_records, from_index, .. } = share;
+        let next = Share { begun: after, blocks, written_index, from_index, ..Share::default() };
+        self.put_share(at, next);
         let read = read.saturating_sub(begun_given);
-        let Some(consumer) = &lane.consumer else { return };
+        let mut unread = after.produced.wrapping_sub(before.produced).saturating_sub(read);
+        let consumer = lane.consumer.as_ref()?;
         let (tid, name) = (consumer.slot().tid_untrusted(), consumer.slot().name_untrusted());
         let refused = lane.refused.clone();
         let owner = match self.assembler.thread_of(ring) {
@@ -42,7 +68,14 @@ impl Taker {
             None => self.assembler.begin_thread(ring, tid, name).ok(),
         };
         let left_out = self.assembler.end_thread(ring);
-        let Some(thread) = owner else { return };
+        self.assembler.count_on(ring, after.produced);
+        let thread = owner?;
+        if unread > 0 && lacks_records && lane.refused.is_none() {
+            // Another daemon had them.
+            let cause = gap_cause::RESTARTED;
+            let lost = missed.get_or_insert(GapEntry { cause, ..GapEntry::default() });
+            lost.records = lost.records.saturating_add(std::mem::take(&mut unread));
+        }
         let known = self.assembler.thread(thread);
         let account = Account {
             thread,
@@ -56,38 +89,45 @@ impl Taker {
             left_out,
             discarded,
             missed,
-            unread: after.produced.wrapping_sub(before.produced).saturating_sub(read),
+            unread,
             is_late,
             refused,
+            told: known.told,
         };
         let capture = self.id();
         tracing::debug!(capture, tid = account.tid, "a thread's account: {account:?}");
-        let told = self.assembler.gaps().iter().filter(|gap| gap.thread == thread);
-        self.ledger.close(account, told);
+        let record = account.record();
+        self.ledger.close(account);
+        Some(record)
     }
 
-    /// Ends its part of a process that goes on for others, behind so many records of a lane which the lanes
-    /// do not count yet.
-    pub fn cut(
-        &mut self,
-        lanes: &[Lane],
-        member: usize,
-        current: Option<(usize, u64)>,
-        said: Option<CaptureEnd>,
-    ) {
+    /// Ends its part of a process that goes on for others.
+    pub fn cut(&mut self, lanes: &[Lane], member: usize, said: Option<CaptureEnd>, now_ns: u64) {
         if self.portion(member).is_some_and(Portion::has_begun) {
-            for (at, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.member == member) {
-                let more = current.filter(|(index, _)| *index == at).map_or(0, |(_, more)| more);
+            let own = lanes.iter().enumerate().filter(|(_, lane)| lane.member == member);
+            for (number, (at, lane)) in own.enumerate() {
+                // What the lane does not count yet, or reads once more for others.
+                let place = self.assembler.place_of(RingKey(at as u32));
+                let more = place.records.saturating_sub(lane.records);
                 let mut after = lane.counts_given();
                 after.produced = after.produced.wrapping_add(more);
-                self.close_account(at, lane, after, lane.given + more);
+                let account = self.close_account(at, lane, after, lane.given + more);
+                self.tell_last_account(member, at, account, now_ns);
+                // One says it for all.
+                self.assembler.end_ring(RingKey(at as u32), number == 0);
             }
         }
         self.end_portion(member, MemberEnd { said, ..MemberEnd::default() });
     }
 
     /// Ends its part of a process that writes no more; true: it had not begun, and is still to.
-    pub fn end_member(&mut self, index: usize, member: &Member, lanes: &[Lane]) -> bool {
+    pub fn end_member(
+        &mut self,
+        index: usize,
+        member: &Member,
+        lanes: &[Lane],
+        now_ns: u64,
+    ) -> bool {
         let Some(portion) = self.portion(index) else { return false };
         let (state, key, process) = (portion.state, portion.key, Arc::clone(&portion.process));
         if !portion.has_begun() {
@@ -101,7 +141,9 @@ impl Taker {
         let in_flight = self.commands_in_flight(member, lanes);
         for at in member.lanes.clone() {
             let (after, read) = (lanes[at].counts(), lanes[at].read());
-            self.close_account(at, &lanes[at], after, read);
+            let account = self.close_account(at, &lanes[at], after, read);
+            self.tell_last_account(index, at, account, now_ns);
+            self.assembler.end_ring(RingKey(at as u32), false);
         }
         let known = self.assembler.member(key);
         // One that leaves because its ring stays full has no room to say so.
@@ -112,6 +154,22 @@ impl Taker {
         tracing::info!(capture, pid, name, ?said, ?left, "capture {capture} has all of {whom}");
         self.end_portion(index, MemberEnd { said, left, in_flight });
         false
+    }
+
+    /// At the capture's end the footer has all accounts.
+    fn tell_last_account(
+        &mut self,
+        member: usize,
+        at: usize,
+        account: Option<rings::Account>,
+        now_ns: u64,
+    ) {
+        let goes_on = |(index, portion): (usize, &Option<Portion>)| {
+            index != member && portion.as_ref().is_some_and(|it| it.state != PortionState::Over)
+        };
+        if self.awaits_more || self.portions.iter().enumerate().any(goes_on) {
+            self.tell_account(at, account, now_ns);
+        }
     }
 
     pub(super) fn end_portion(&mut self, member: usize, ended: MemberEnd) {

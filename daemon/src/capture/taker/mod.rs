@@ -5,6 +5,7 @@
 //! nothing keeps nobody waiting.
 
 mod books;
+mod going_on;
 mod portion;
 mod report;
 mod taking;
@@ -20,16 +21,19 @@ use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::story::Begin;
 
 use crate::capture::armed::Armed;
-use crate::capture::assemble::{Assembler, MemberKey, RingKey};
+use crate::capture::assemble::{Assembler, MemberKey, RingKey, RingSite};
 use crate::capture::backlog::Feed;
 use crate::capture::end::{self, Cause, Exited, MemberEnd};
 use crate::capture::filtering::Filtering;
 use crate::capture::lane::Lane;
 use crate::capture::ledger::Ledger;
 use crate::capture::member::Member;
+use crate::capture::recover::Recovered;
+use crate::capture::takeover::Takeover;
 use crate::capture::taker::portion::{Portion, PortionState, Share};
 use crate::capture::writer::Done;
 use crate::capture::{Capture, Departure};
+use crate::clock;
 use crate::process::Process;
 
 /// A capture, as its drain has it.
@@ -58,6 +62,10 @@ pub struct Taker {
     /// It holds no ring space any more for blocks that are under way.
     has_let_go: bool,
     blocks_under_way: usize,
+    /// Blocks of the stream that are dealt with, those of other daemons among them.
+    blocks_done: u64,
+    /// What another daemon was at, where it began the capture.
+    takeover: Option<Takeover>,
     /// Who wants all that was published by now to be out, and how many rounds that takes yet.
     flushes: Vec<(u32, Sender<()>)>,
     unslotted_calls: u64,
@@ -75,6 +83,7 @@ impl Taker {
         feed: Feed,
         done: Receiver<Done>,
         started_unix_ns: u64,
+        recovered: Option<Recovered>,
     ) -> Self {
         // A block must be out long before the ring that it came from is full.
         let block_bytes = BLOCK_TARGET_BYTES.min(capture.plan.ring_bytes as usize / 4);
@@ -82,6 +91,14 @@ impl Taker {
         if let Some(filter) = Filtering::of(&capture.plan.filter, Description::built_in()) {
             assembler.set_filter(filter);
         }
+        if capture.can_go_on {
+            assembler.state_rings();
+        }
+        if let Some(recovered) = &recovered {
+            assembler.go_on(recovered);
+        }
+        let blocks_done = recovered.as_ref().map_or(0, |recovered| recovered.blocks);
+        let takeover = recovered.map(|file| Takeover::new(file, clock::monotonic_ns()));
         Self {
             capture,
             assembler,
@@ -100,6 +117,8 @@ impl Taker {
             is_paused: false,
             has_let_go: false,
             blocks_under_way: 0,
+            blocks_done,
+            takeover,
             flushes: Vec::new(),
             unslotted_calls: 0,
             missed_calls: 0,
@@ -118,6 +137,11 @@ impl Taker {
         self.assembler.calls() + self.assembler.left_out_calls() + self.missed_calls
     }
 
+    /// Whether another daemon could go on with it.
+    pub fn can_go_on(&self) -> bool {
+        self.capture.can_go_on
+    }
+
     /// Takes all of a process that joins the drain for it.
     pub fn add(&mut self, index: usize, member: &Member, lanes: &[Lane], now_ns: u64) {
         if self.capture.plan.when.is_some() {
@@ -125,13 +149,14 @@ impl Taker {
             self.add_late(index, member, now_ns);
             return member.process.share();
         }
-        let key = self.add_portion(index, member, PortionState::Taking, now_ns);
+        let key = self.add_portion(index, member, None, PortionState::Taking, now_ns);
         if self.capture.plan.keep.is_none() {
             self.assembler.select(key, Begin::Capture);
         }
+        let segment = self.segment_of(index);
         for at in member.lanes.clone() {
             let share = Share { begun: lanes[at].begun, ..Share::default() };
-            self.set_share(at, &lanes[at], key, share);
+            self.set_share(at, &lanes[at], key, segment, share);
         }
     }
 
@@ -142,7 +167,7 @@ impl Taker {
             skipped => member.process.frames().saturating_add(skipped),
         };
         let state = PortionState::Waiting { from_frame, has_asked: false };
-        let key = self.add_portion(index, member, state, now_ns);
+        let key = self.add_portion(index, member, None, state, now_ns);
         if let (Some(when), Some(portion)) = (&self.capture.plan.when, &mut self.portions[index]) {
             let frames = member.process.frames();
             portion.armed = Some(Armed::with(when, frames, Description::built_in()));
@@ -170,10 +195,13 @@ impl Taker {
         &mut self,
         index: usize,
         Member { process, unslotted_calls, .. }: &Member,
+        known: Option<MemberKey>,
         state: PortionState,
         now_ns: u64,
     ) -> MemberKey {
-        let key = self.assembler.add_member(process.pid, now_ns, process.name.as_bytes());
+        let key = known.unwrap_or_else(|| {
+            self.assembler.add_member(process.pid, now_ns, process.name.as_bytes())
+        });
         if let Some(store) = process.store() {
             self.assembler.set_store(key, store);
         }
@@ -182,10 +210,12 @@ impl Taker {
             self.portions.resize_with(index + 1, || None);
         }
         let (capture, pid, name) = (self.id(), process.pid, &process.name);
-        let does = if self.capture.plan.when.is_some() { "waits in" } else { "records" };
+        let waits = matches!(state, PortionState::Waiting { .. });
+        let is_armed = waits && self.capture.plan.when.is_some();
+        let does = if is_armed { "waits in" } else { "records" };
         tracing::info!(capture, pid, name, "capture {capture} {does} {}", process.described());
         self.portions[index] = Some(Portion { process, key, state, armed: None, unslotted_calls });
-        if self.capture.plan.when.is_none() {
+        if !is_armed {
             self.begin_time(now_ns);
         }
         key
@@ -194,22 +224,43 @@ impl Taker {
     /// Its time runs from now on, unless it does already.
     fn begin_time(&mut self, now_ns: u64) {
         if let (None, Some(seconds)) = (self.deadline_ns, self.capture.plan.seconds) {
-            self.deadline_ns = Some(now_ns.saturating_add((seconds * 1e9) as u64));
+            let before = self.takeover.as_ref().and_then(|takeover| takeover.file.first_ns);
+            let began_ns = before.unwrap_or(now_ns);
+            self.deadline_ns = Some(began_ns.saturating_add((seconds * 1e9) as u64));
         }
     }
 
-    fn set_share(&mut self, at: usize, lane: &Lane, key: MemberKey, share: Share) {
-        self.assembler.set_ring(RingKey(at as u32), key, lane.taken_index);
+    /// Begins with a lane; of its process' segment are which it is, and the bytes in each of its rings.
+    fn set_share(
+        &mut self,
+        at: usize,
+        lane: &Lane,
+        key: MemberKey,
+        (segment, capacity_bytes): (u64, u64),
+        share: Share,
+    ) {
+        let site = RingSite { slot: lane.slot, segment, capacity_bytes };
+        self.assembler.set_ring(RingKey(at as u32), key, site, lane.place());
         if self.shares.len() <= at {
             self.shares.resize(at + 1, None);
         }
+        self.put_share(at, share);
+    }
+
+    /// Changes what is said of a lane that it has.
+    fn put_share(&mut self, at: usize, share: Share) {
+        self.assembler.note(RingKey(at as u32), share.note());
         self.shares[at] = Some(share);
+    }
+
+    fn segment_of(&self, member: usize) -> (u64, u64) {
+        let of = |portion: &Portion| (portion.process.segment(), portion.process.ring_bytes());
+        self.portion(member).map_or((0, 1), of)
     }
 
     /// Whether it takes part in what that member does from now on.
     pub fn needs(&self, member: usize) -> bool {
-        !self.is_stopping()
-            && self.portion(member).is_some_and(|portion| portion.state != PortionState::Over)
+        !self.is_stopping() && self.has(member)
     }
 
     /// Whether it is to end with what there is by now.
@@ -258,14 +309,17 @@ impl Taker {
     }
 
     /// Leaves out what comes, until somebody wants it to go on.
-    pub fn pause(&mut self) {
+    pub fn pause(&mut self, now_ns: u64) {
         self.is_paused = true;
+        self.assembler.state_pause(true, now_ns);
         self.miss(gap_cause::PAUSED);
+        self.flush();
     }
 
     /// Goes on from the next keyframe on.
-    pub fn resume(&mut self) {
+    pub fn resume(&mut self, now_ns: u64) {
         self.is_paused = false;
+        self.assembler.state_pause(false, now_ns);
     }
 
     /// The drain's members of which it has had something.
@@ -291,6 +345,11 @@ impl Taker {
     /// Whether the drain has nothing more to do with it.
     pub fn is_done(&self) -> bool {
         self.is_finished && self.blocks_under_way == 0
+    }
+
+    /// Whether something of that member is still to come, or under way.
+    pub fn has(&self, member: usize) -> bool {
+        self.portion(member).is_some_and(|portion| portion.state != PortionState::Over)
     }
 
     fn portion(&self, member: usize) -> Option<&Portion> {

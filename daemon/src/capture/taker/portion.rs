@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use gapii_protocol::trace::footer::GapEntry;
+use gapii_protocol::trace::footer::{GapEntry, Lost};
+use gapii_protocol::trace::rings::RingState;
 use gapii_ringbuf::SlotCounts;
 
 use crate::capture::armed::Armed;
-use crate::capture::assemble::MemberKey;
+use crate::capture::assemble::{MemberKey, RingNote};
+use crate::capture::ledger::{counts_of, slot_counts_of};
 use crate::capture::member::unslotted_calls;
 use crate::process::Process;
 
@@ -42,11 +44,15 @@ pub(super) enum PortionState {
 /// A ring in the capture.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Share {
+    /// What is below it in the ring is in the stream already: another daemon has put it there.
+    pub(super) from_index: u64,
     /// What its slot said when the present owner began, or the stream.
     pub(super) begun: SlotCounts,
     /// Records of the present owner that were given out before the stream began.
     pub(super) begun_given: u64,
     pub(super) is_late: bool,
+    /// Records are not known of, which the daemon had that died.
+    pub(super) lacks_records: bool,
     pub(super) discarded: u64,
     /// What of the present owner is missing in the stream.
     pub(super) missed: Option<GapEntry>,
@@ -54,6 +60,40 @@ pub(super) struct Share {
     pub(super) blocks: u32,
     /// While there are such, or one is open: what is below is written.
     pub(super) written_index: u64,
+    /// The block that says what the last owner came to.
+    pub(super) accounted_in: u64,
+}
+
+impl Share {
+    /// What is said of it in the stream.
+    pub(super) fn note(&self) -> RingNote {
+        let missed = self.missed.unwrap_or_default();
+        RingNote {
+            begun: counts_of(&self.begun),
+            is_late: self.is_late,
+            lacks_records: self.lacks_records,
+            is_over: false,
+            refused_records: self.discarded,
+            missed: missed.lost(),
+            missed_cause: missed.cause,
+        }
+    }
+
+    /// What a stream says of it, for one that goes on.
+    pub(super) fn of(state: &RingState) -> Self {
+        let Lost { records, calls, bytes } = state.missed;
+        let missed =
+            GapEntry { records, calls, bytes, cause: state.missed_cause, ..GapEntry::default() };
+        Self {
+            from_index: state.index,
+            begun: slot_counts_of(&state.begun),
+            is_late: state.is_late,
+            lacks_records: state.lacks_records,
+            discarded: state.refused_records,
+            missed: (state.missed_cause != 0).then_some(missed),
+            ..Self::default()
+        }
+    }
 }
 
 impl Portion {

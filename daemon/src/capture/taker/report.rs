@@ -101,6 +101,7 @@ impl Taker {
             snapshot: self.assembler.has_snapshot(),
             held_us: self.assembler.held_us(),
             missing: self.assembler.missing().to_vec(),
+            seams: self.assembler.seams().to_vec(),
             ..Footer::default()
         };
         let (calls, stored_bytes) = (self.assembler.calls(), self.assembler.stored_bytes());

@@ -8,13 +8,13 @@ use gapii_protocol::trace::meta::CaptureEnd;
 use gapii_ringbuf::Emitted;
 
 use crate::capture::armed::Armed;
-use crate::capture::assemble::{Block, Refusal, RingKey, Run};
+use crate::capture::assemble::{Block, Refusal, RingKey, RingPlace, Run, index_at};
 use crate::capture::backlog::Feed;
 use crate::capture::end::Cause;
 use crate::capture::fault::{self, Fault};
 use crate::capture::lane::Lane;
 use crate::capture::member::unslotted_calls;
-use crate::capture::selection::{keyframe_in, stretch};
+use crate::capture::selection::{keyframe_in, spans, stretch};
 use crate::capture::taker::Taker;
 use crate::capture::taker::portion::{Portion, PortionState, Share};
 
@@ -95,31 +95,42 @@ impl Taker {
     }
 
     pub(super) fn miss(&mut self, cause: u32) {
-        let capture = self.id();
-        let mut misses = false;
-        let portions = self.portions.iter_mut().flatten();
-        for portion in portions.filter(|portion| portion.state == PortionState::Taking) {
-            portion.state = PortionState::Missing { cause, has_asked: false };
-            misses = true;
-            // Its limit is of frames that it has.
-            portion.process.share();
-            let (pid, whom) = (portion.process.pid, portion.process.described());
-            match cause {
-                gap_cause::PAUSED => {
-                    tracing::info!(capture, pid, "capture {capture} pauses with {whom}")
-                }
-                _ => tracing::warn!(
-                    capture,
-                    pid,
-                    "capture {capture} misses what {whom} does: its output takes too little"
-                ),
-            }
-        }
+        let misses = (0..self.portions.len()).fold(false, |any, at| any | self.miss_of(at, cause));
         if misses {
             self.flush();
             self.has_let_go = true;
             self.limit_frames();
         }
+    }
+
+    /// The same of one process, if it takes that.
+    pub(super) fn miss_of(&mut self, member: usize, cause: u32) -> bool {
+        let capture = self.id();
+        let Some(Some(portion)) = self.portions.get_mut(member) else { return false };
+        if portion.state != PortionState::Taking {
+            return false;
+        }
+        portion.state = PortionState::Missing { cause, has_asked: false };
+        self.assembler.set_missing(portion.key);
+        // Its limit is of frames that it has.
+        portion.process.share();
+        let (pid, whom) = (portion.process.pid, portion.process.described());
+        match cause {
+            gap_cause::PAUSED => {
+                tracing::info!(capture, pid, "capture {capture} pauses with {whom}");
+            }
+            gap_cause::RESTARTED => tracing::warn!(
+                capture,
+                pid,
+                "capture {capture} misses some of what {whom} did: the daemon had it that is gone"
+            ),
+            _ => tracing::warn!(
+                capture,
+                pid,
+                "capture {capture} misses what {whom} does: its output takes too little"
+            ),
+        }
+        true
     }
 
     /// Takes what the merge gives out next; `lanes` do not count it yet. On a refusal nothing more of that
@@ -133,35 +144,45 @@ impl Taker {
         let at = run.ring.0 as usize;
         let member = lanes[at].member;
         let Some(portion) = self.portion(member) else { return Ok(()) };
-        let (key, mut bytes, mut passed) = (portion.key, run.bytes, 0);
-        match portion.state {
+        let (key, state, capacity) = (portion.key, portion.state, portion.process.ring_bytes());
+        let mut part = Part::of(run, lanes[at].place());
+        let has_begun = portion.has_begun();
+        if has_begun && let Some(Some(Share { from_index, .. })) = self.shares.get(at) {
+            part.pass_to(*from_index, capacity);
+            if part.records() == 0 {
+                return Ok(());
+            }
+        }
+        match state {
             PortionState::Over => return Ok(()),
             PortionState::Taking => {}
             PortionState::Waiting { .. } => {
                 let is_armed = self.is_armed(member);
                 self.armed_sees(member, |armed, frames| armed.look_at(run.bytes, frames));
-                let found = keyframe_in(run.bytes).filter(|_| !is_armed);
+                let found = keyframe_in(part.bytes).filter(|_| !is_armed);
                 let Some((start, records)) = found else { return Ok(()) };
-                (bytes, passed) = (&run.bytes[start..], records);
+                part.pass(start, records, capacity);
                 self.begin_time(now_ns);
-                self.begin(lanes, member, (at, records));
+                self.begin(lanes, member, (at, part.passed));
             }
             PortionState::Missing { cause, has_asked } => {
-                let found = keyframe_in(run.bytes).filter(|_| has_asked);
-                let (start, records) = found.unwrap_or((run.bytes.len(), run.records));
-                self.count_missing(at, cause, (&run.bytes[..start], run.stamp), now_ns);
+                let found = keyframe_in(part.bytes).filter(|_| has_asked);
+                let (end, records) = found.unwrap_or((part.bytes.len(), part.records()));
+                let missing = (&part.bytes[..end], part.start.stamp);
+                self.count_missing(at, cause, missing, now_ns);
+                part.pass(end, records, capacity);
+                self.assembler.pass_to(run.ring, part.start);
                 if found.is_none() {
                     return Ok(());
                 }
-                (bytes, passed) = (&run.bytes[start..], records);
                 self.go_on(member);
             }
         }
-        self.ring_bytes += bytes.len() as u64;
-        let records = run.records - passed;
+        self.ring_bytes += part.bytes.len() as u64;
+        let records = part.records();
         let Some(share) = self.shares.get_mut(at).and_then(Option::as_mut) else { return Ok(()) };
         if self.cause == Some(Cause::Output) || lanes[at].discards() {
-            share.discarded += records;
+            self.discard(run.ring, part, capacity);
             return Ok(());
         }
         if share.blocks == 0 && !self.assembler.has_open(run.ring) {
@@ -169,7 +190,8 @@ impl Taker {
         }
         let Self { assembler, feed, shares, blocks_under_way, .. } = self;
         let before = assembler.records() + assembler.left_out(run.ring);
-        let run = Run { ring: run.ring, records: bytes, end_index: run.end_index };
+        let (start, end_index) = (part.start, part.end_index);
+        let run = Run { ring: run.ring, records: part.bytes, start, end_index };
         let result = assembler.append(run, now_ns, &mut |block| {
             send(feed, block, shares, blocks_under_way);
         });
@@ -177,11 +199,23 @@ impl Taker {
         if assembler.is_at_limit(key) {
             let frames = assembler.member(key).frames;
             let said = Some(CaptureEnd { reason: process_end::FRAMES, frames });
-            self.cut(lanes, member, Some((at, passed + taken)), said);
-        } else if let Some(share) = &mut shares[at] {
-            share.discarded += records - taken;
+            self.cut(lanes, member, said, now_ns);
+        } else if taken < records {
+            part.pass_records(taken, capacity);
+            self.discard(run.ring, part, capacity);
         }
         result
+    }
+
+    /// Takes nothing of what is left of a run.
+    fn discard(&mut self, ring: RingKey, mut part: Part<'_>, capacity_bytes: u64) {
+        let at = ring.0 as usize;
+        if let Some(Some(mut share)) = self.shares.get(at).copied() {
+            share.discarded += part.records();
+            self.put_share(at, share);
+            part.pass(part.bytes.len(), part.records(), capacity_bytes);
+            self.assembler.pass_to(ring, part.start);
+        }
     }
 
     /// Begins with a process, behind so many records of that lane which the lanes do not count yet.
@@ -189,7 +223,7 @@ impl Taker {
         let Some(portion) = self.portions.get_mut(member).and_then(Option::as_mut) else { return };
         portion.state = PortionState::Taking;
         portion.unslotted_calls = unslotted_calls(&portion.process);
-        let key = portion.key;
+        let (key, segment) = (portion.key, self.segment_of(member));
         let own = |lane: &Lane| lane.member == member && lane.consumer.is_some();
         for (at, lane) in lanes.iter().enumerate().filter(|(_, lane)| own(lane)) {
             let mut begun = match fault::is_put_in(Fault::BegunTooLate) {
@@ -202,7 +236,10 @@ impl Taker {
                 begun_given += passed;
             }
             let share = Share { begun, begun_given, is_late: true, ..Share::default() };
-            self.set_share(at, lane, key, share);
+            self.set_share(at, lane, key, segment, share);
+            if lane.place() != RingPlace::default() {
+                self.assembler.always_state(RingKey(at as u32));
+            }
         }
     }
 
@@ -228,6 +265,8 @@ impl Taker {
         missed.bytes += bytes.len() as u64;
         missed.last_stamp = found.last_stamp.unwrap_or(stamp);
         missed.end_ns = now_ns;
+        let share = *share;
+        self.put_share(at, share);
     }
 
     /// Ring space of the lane that it does not need: all below. What waits in memory for an output that takes
@@ -236,7 +275,7 @@ impl Taker {
         let lets_go = |portion: &Portion| {
             matches!(portion.state, PortionState::Missing { .. } | PortionState::Over)
         };
-        if self.portion(member).is_some_and(lets_go) {
+        if self.portion(member).is_some_and(lets_go) || fault::is_put_in(Fault::SpaceGivenEarly) {
             return u64::MAX;
         }
         match self.shares.get(at) {
@@ -255,6 +294,7 @@ impl Taker {
             match self.done.try_recv() {
                 Ok(done) => {
                     self.blocks_under_way -= 1;
+                    self.blocks_done += 1;
                     for (ring, index) in done.releases {
                         let at = ring.0 as usize;
                         if let Some(Some(share)) = self.shares.get_mut(at) {
@@ -267,7 +307,7 @@ impl Taker {
                 Err(TryRecvError::Empty) => break,
                 // Its writer has failed, and says so; nobody is to wait for it.
                 Err(TryRecvError::Disconnected) => {
-                    self.blocks_under_way = 0;
+                    (self.blocks_under_way, self.blocks_done) = (0, u64::MAX);
                     self.shares.iter_mut().flatten().for_each(|share| share.blocks = 0);
                     (0..self.shares.len()).for_each(&mut written);
                     if self.cause.is_none() && !self.is_finished {
@@ -315,6 +355,65 @@ impl Taker {
     pub fn flush(&mut self) {
         let Self { assembler, feed, shares, blocks_under_way, .. } = self;
         assembler.flush(&mut |block| send(feed, block, shares, blocks_under_way));
+    }
+}
+
+/// What is left of a run once something before it was passed over.
+struct Part<'a> {
+    bytes: &'a [u8],
+    /// Records before it in the run, and those in all of it.
+    passed: u64,
+    all: u64,
+    /// Where the ring was before it.
+    start: RingPlace,
+    end_index: u64,
+}
+
+impl<'a> Part<'a> {
+    /// All of a run, of a ring that was there before.
+    fn of(run: &Emitted<'a, RingKey>, start: RingPlace) -> Self {
+        let (bytes, all, end_index) = (run.bytes, run.records, run.end_index);
+        Self { bytes, passed: 0, all, start, end_index }
+    }
+
+    fn records(&self) -> u64 {
+        self.all - self.passed
+    }
+
+    /// Passes over so many bytes, which are so many records.
+    fn pass(&mut self, len: usize, records: u64, capacity_bytes: u64) {
+        let (head, rest) = self.bytes.split_at(len);
+        let ends = (self.start.index, self.end_index);
+        self.start = RingPlace {
+            index: index_at(ends, (len, self.bytes.len()), capacity_bytes),
+            records: self.start.records.wrapping_add(records),
+            stamp: stretch(head).last_stamp.unwrap_or(self.start.stamp),
+        };
+        self.passed += records;
+        self.bytes = rest;
+    }
+
+    /// Passes over so many records.
+    fn pass_records(&mut self, records: u64, capacity_bytes: u64) {
+        let len = spans(self.bytes).take(records as usize).sum();
+        self.pass(len, records, capacity_bytes);
+    }
+
+    /// Passes over what is below a ring index.
+    fn pass_to(&mut self, index: u64, capacity_bytes: u64) {
+        if self.start.index >= index {
+            return;
+        }
+        let ends = (self.start.index, self.end_index);
+        let all = self.bytes.len();
+        let (mut at, mut records) = (0, 0);
+        for span in spans(self.bytes) {
+            if index_at(ends, (at, all), capacity_bytes) >= index {
+                break;
+            }
+            (at, records) = (at + span, records + 1);
+        }
+        self.pass(at, records, capacity_bytes);
     }
 }
 

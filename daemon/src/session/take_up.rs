@@ -1,0 +1,315 @@
+//! Captures that another daemon began: processes that hand their rings over, and clients who want them to go on.
+//!
+//! Each waits a short while for the other. Brings them together, and nothing else.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use gapii_protocol::app::{AppHello, CLAIM_MS};
+use gapii_protocol::control::{self, AppInfo, ControlError, TakeUpRequest, Target, code};
+use gapii_ringbuf::{CaptureId, Mode};
+use rustix::process::Pid;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::capture::end::Cause;
+use crate::capture::plan::Plan;
+use crate::capture::recover::{Recovered, recover};
+use crate::capture::{Capture, Departure, Destination};
+use crate::process::{HandOverError, HandedOver, Orphan, Process};
+use crate::session::table::busy;
+use crate::session::{Session, check};
+
+/// A process that waits for somebody who wants its capture to go on.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    process: Arc<Process>,
+    /// The capture for which it began to record; it may be in others, too.
+    capture: CaptureId,
+    lost_ns: u64,
+    claimed: oneshot::Sender<()>,
+}
+
+/// Why a process is not taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum TakeOverError {
+    #[error("{0} applications are connected, and no more are taken")]
+    TooMany(usize),
+    #[error(transparent)]
+    HandOver(#[from] HandOverError),
+    #[error("it is in no capture that could go on")]
+    NoCapture,
+    #[error("nobody has asked for its capture to go on")]
+    Unwanted,
+    #[error("its rings are read already")]
+    Here,
+}
+
+type Ended = mpsc::UnboundedSender<control::Ended>;
+
+impl Session {
+    /// Takes over a process whose daemon is gone, once somebody wants its capture to go on; what it gets is
+    /// the new mode page.
+    pub async fn take_over(
+        self: &Arc<Self>,
+        pid: Pid,
+        hello: &AppHello,
+        handed_over: HandedOver,
+    ) -> Result<(Arc<Process>, OwnedFd), TakeOverError> {
+        let (process, mode, capture) = self.examine(pid, hello, handed_over)?;
+        let Some(claimed) = self.wait_in_line(&process, capture, hello.lost_ns)? else {
+            return Ok((process, mode));
+        };
+        self.handed_over.notify_waiters();
+        if tokio::time::timeout(Duration::from_millis(CLAIM_MS), claimed).await.is_ok() {
+            return Ok((process, mode));
+        }
+        let mut table = self.lock();
+        let waiting = table.orphans.len();
+        table.orphans.retain(|orphan| !Arc::ptr_eq(&orphan.process, &process));
+        // In the last moment.
+        if table.orphans.len() == waiting {
+            Ok((process, mode))
+        } else {
+            Err(TakeOverError::Unwanted)
+        }
+    }
+
+    fn examine(
+        &self,
+        pid: Pid,
+        hello: &AppHello,
+        handed_over: HandedOver,
+    ) -> Result<(Arc<Process>, OwnedFd, CaptureId), TakeOverError> {
+        let index = {
+            let mut table = self.lock();
+            let number = pid.as_raw_pid().cast_unsigned();
+            let earlier = table.processes.values().find(|process| process.pid == number);
+            if let Some(earlier) = earlier.map(|process| process.index) {
+                table.unregister(earlier, Departure::Exec);
+                return Err(TakeOverError::Here);
+            }
+            if table.processes.len() + table.orphans.len() >= self.max_apps {
+                return Err(TakeOverError::TooMany(table.processes.len()));
+            }
+            table.next_process += 1;
+            table.next_process - 1
+        };
+        let (bytes, known) = (self.store_bytes, self.counter());
+        let Orphan { process, mode, capture } =
+            Process::take_over(index, pid, hello, handed_over, bytes, &known)?;
+        let is_recorded = process.settings_before().mode == Mode::Capturing;
+        if !is_recorded || process.takers_before() == 0 {
+            return Err(TakeOverError::NoCapture);
+        }
+        Ok((Arc::new(process), mode, capture))
+    }
+
+    /// Puts a process into its captures if one goes on already; else what says that it does.
+    fn wait_in_line(
+        &self,
+        process: &Arc<Process>,
+        capture: CaptureId,
+        lost_ns: u64,
+    ) -> Result<Option<oneshot::Receiver<()>>, TakeOverError> {
+        let mut table = self.lock();
+        if table.ending {
+            return Err(TakeOverError::Unwanted);
+        }
+        let running: Vec<_> =
+            table.captures.values().filter(|it| it.is_of(process, capture)).cloned().collect();
+        if running.is_empty() {
+            let (claimed, is_claimed) = oneshot::channel();
+            let process = Arc::clone(process);
+            table.orphans.push(Waiting { process, capture, lost_ns, claimed });
+            return Ok(Some(is_claimed));
+        }
+        let taken = running.iter().filter(|running| running.take_over(process, lost_ns)).count();
+        if taken == 0 {
+            return Err(TakeOverError::NoCapture);
+        }
+        table.processes.insert(process.index, Arc::clone(process));
+        drop(table);
+        self.changed.notify_one();
+        Ok(None)
+    }
+
+    /// Goes on with a capture once one of its processes is there.
+    pub async fn take_up(
+        self: Arc<Self>,
+        request: TakeUpRequest,
+        (client, output): (u32, OwnedFd),
+        ended: Ended,
+    ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
+        check(&request.start)?;
+        let id = id_of(&request)?;
+        let file = File::from(output);
+        let recovering = tokio::task::spawn_blocking(move || {
+            let recovered = recover(&file, id);
+            (file, recovered)
+        });
+        let (file, recovered) = recovering.await.map_err(internal)?;
+        let recovered = recovered.map_err(|error| {
+            ControlError::new(code::NO_OUTPUT, format!("the capture cannot go on: {error}"))
+        })?;
+        let limit = Duration::from_millis(CLAIM_MS);
+        let coming = self.wait_for_process(id, &recovered, &request.start.target);
+        let came = tokio::time::timeout(limit, coming).await.is_ok();
+        // Those of a launch may not have said hello to the one that is gone.
+        if !came && !matches!(request.start.target, Target::Launch(_)) {
+            let message = "no program of the capture has come back";
+            return Err(ControlError::new(code::NO_CAPTURE, message));
+        }
+        self.go_on(&request, (id, client), (file.into(), recovered), ended)
+    }
+
+    /// Returns when a process of that capture has handed its rings over. One that had not begun has those that
+    /// it means, once another capture has brought them.
+    async fn wait_for_process(&self, id: CaptureId, recovered: &Recovered, target: &Target) {
+        let segments = recovered.segments();
+        let is_of = |process: &Process, capture: CaptureId| match segments.get(&process.segment()) {
+            Some(is_over) => !is_over,
+            None => capture == id,
+        };
+        loop {
+            let notified = self.handed_over.notified();
+            tokio::pin!(notified);
+            // Before the look: one that comes in between is heard of.
+            notified.as_mut().enable();
+            let is_here = {
+                let table = self.lock();
+                let is_known = |process: &Arc<Process>| {
+                    process.drain().is_some() && is_of(process, CaptureId::default())
+                };
+                table.orphans.iter().any(|orphan| is_of(&orphan.process, orphan.capture))
+                    || table.processes.values().any(is_known)
+                    || segments.is_empty() && !table.taken_over(target).is_empty()
+            };
+            if is_here {
+                return;
+            }
+            notified.await;
+        }
+    }
+
+    fn go_on(
+        self: &Arc<Self>,
+        request: &TakeUpRequest,
+        (origin, client): (CaptureId, u32),
+        (output, recovered): (OwnedFd, Recovered),
+        ended: Ended,
+    ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
+        let mut table = self.lock();
+        if table.ending {
+            return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
+        }
+        if table.captures.values().any(|capture| capture.plan.origin == origin) {
+            return Err(busy("the capture goes on already"));
+        }
+        self.check_captures(&table)?;
+        let segments = recovered.segments();
+        let is_over = |process: &Process| segments.get(&process.segment()).copied();
+        let (mine, others) =
+            std::mem::take(&mut table.orphans).into_iter().partition::<Vec<_>, _>(|orphan| {
+                is_over(&orphan.process).map_or(orphan.capture == origin, |is_over| !is_over)
+            });
+        table.orphans = others;
+        // Those that another capture of theirs has brought already.
+        let here = table
+            .processes
+            .values()
+            .filter(|process| process.drain().is_some() && is_over(process) == Some(false));
+        let here: Vec<_> = here.cloned().collect();
+        let wanted = match segments.is_empty() && mine.is_empty() {
+            true => table.taken_over(&request.start.target),
+            false => Vec::new(),
+        };
+        let launch = match request.start.target {
+            Target::Launch(launch) => Some(launch),
+            _ => None,
+        };
+        let in_drain: Vec<_> = here.iter().chain(&wanted).cloned().collect();
+        let first = in_drain.first().or(mine.first().map(|orphan| &orphan.process));
+        let (counter, ring_bytes) = match (first, launch) {
+            (Some(first), _) => (first.counter().clone(), first.ring_bytes()),
+            (None, Some(_)) => (self.counter(), self.layout.ring_bytes()),
+            (None, None) => {
+                let message = "the programs of the capture are gone again";
+                return Err(ControlError::new(code::NO_CAPTURE, message));
+            }
+        };
+        if table.processes.is_empty() {
+            // Its other processes are to be in one order with it.
+            let mut known = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
+            known.clone_from(&counter);
+        }
+        let drain = table.drain_of(&in_drain)?;
+        let id = table.last_capture + 1;
+        // What the file has so far was chosen so.
+        let filter = match &recovered.header {
+            Some(header) => header.filter.clone(),
+            None => request.start.filter.clone(),
+        };
+        let asked = self.plan(id, &request.start);
+        let plan = Plan { launch, client, origin, ring_bytes, filter, ..asked };
+        let plan = match first {
+            Some(first) => plan.told(&first.settings_before()),
+            None => plan,
+        };
+        let session = Arc::clone(self);
+        let on_end =
+            move |summary| session.capture_ended(control::Ended { capture: id, summary }, &ended);
+        let destination = Destination::Begun(output, Box::new(recovered));
+        let shares = (&counter, &self.spill_room);
+        let capture = Capture::start(plan, destination, shares, drain, on_end).map_err(internal)?;
+        table.last_capture = id;
+        table.captures.insert(id, Arc::clone(&capture));
+        let mut apps = Vec::new();
+        for process in here {
+            if capture.take_over(&process, 0) {
+                apps.push(process.info());
+            }
+        }
+        let joined = wanted.iter().filter(|process| capture.share(process));
+        apps.extend(joined.map(|process| process.info()));
+        for Waiting { process, lost_ns, claimed, .. } in mine {
+            if capture.take_over(&process, lost_ns) {
+                apps.push(process.info());
+                table.processes.insert(process.index, process);
+                // One that is gone meanwhile is noticed by its socket.
+                let _ = claimed.send(());
+            }
+        }
+        let waiting = table.processes.values().filter(|process| {
+            launch.is_some() && process.launch == launch && process.drain().is_none()
+        });
+        apps.extend(waiting.filter(|it| capture.join(it)).map(|process| process.info()));
+        capture.all_joined();
+        drop(table);
+        self.changed.notify_one();
+        // Other captures of theirs may wait for them.
+        self.handed_over.notify_waiters();
+        Ok((capture, apps))
+    }
+}
+
+/// Ends a capture whose client is gone.
+pub fn abandon(capture: &Capture) {
+    capture.hurry();
+    capture.stop(Cause::Stop);
+}
+
+fn id_of(request: &TakeUpRequest) -> Result<CaptureId, ControlError> {
+    let bad = |message: String| ControlError::new(code::BAD_REQUEST, message);
+    let session = gapii_protocol::app::launch_from_hex(request.session.as_bytes());
+    let session = session.ok_or_else(|| bad(format!("{:?} is no session", request.session)))?;
+    if request.start.keep.is_some() || request.capture == 0 {
+        return Err(bad("what is kept in memory went with its daemon".to_owned()));
+    }
+    Ok(CaptureId { session, number: request.capture })
+}
+
+fn internal(error: impl std::fmt::Display) -> ControlError {
+    ControlError::new(code::INTERNAL, format!("the capture cannot go on: {error}"))
+}

@@ -1,0 +1,197 @@
+//! A process whose daemon has gone in mid-capture: it records on into its rings, looks for another daemon on the
+//! same socket, and hands it what it shared with the one that is gone.
+//!
+//! Never waits here: each look is a few system calls, wherever a thread comes by. No allocation, for
+//! some of them are in the middle of a command.
+
+use core::ptr;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicU64};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+use gapii_protocol::app::{
+    self, AppHello, FLAG_TAKE_OVER, FLAG_WAIT, HELLO_LEN, HelloReply, LOOK_MS, REPLY_LEN,
+    reply_status,
+};
+
+use crate::connection::{Connection, receive_with_descriptors};
+use crate::descriptor::Kept;
+use crate::errno::ErrnoGuard;
+use crate::process::clock_ns;
+
+/// How long threads wait for room in all, from when their daemon was missed: then they leave records out.
+const PATIENCE_NS: u64 = 500_000_000;
+/// How often a daemon is looked for.
+const RETRY_NS: u64 = 5_000_000;
+/// How often a thread looks that waits for room meanwhile.
+pub const LOOK_AROUND: Duration = Duration::from_millis(5);
+/// A time so long ago that there is no use in looking any more.
+const LONG_AGO: u64 = 1;
+
+static BUSY: AtomicBool = AtomicBool::new(false);
+/// When the daemon was missed first; 0 while there is one.
+static SINCE_NS: AtomicU64 = AtomicU64::new(0);
+static TRIED_NS: AtomicU64 = AtomicU64::new(0);
+/// The socket over which another daemon was asked.
+static ASKED: Kept = Kept::none();
+
+/// What becomes of a capture whose daemon is gone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Outlook {
+    /// Another may come: record on.
+    Open,
+    /// One has come, and reads on.
+    GoesOn,
+    /// None has come, or none that goes on with it.
+    Over,
+}
+
+/// Looks whether there is another daemon.
+pub fn look(connection: &Connection) -> Outlook {
+    if BUSY.swap(true, Acquire) {
+        return Outlook::Open;
+    }
+    let _errno = ErrnoGuard::new();
+    let outlook = step(connection);
+    BUSY.store(false, Release);
+    outlook
+}
+
+/// Whether the daemon has gone, and another is looked for.
+pub fn is_one() -> bool {
+    SINCE_NS.load(Relaxed) != 0
+}
+
+/// Whether it has been gone for so long that no thread waits any more.
+pub fn is_out_of_patience() -> bool {
+    match SINCE_NS.load(Relaxed) {
+        0 => false,
+        since => clock_ns().saturating_sub(since) >= PATIENCE_NS,
+    }
+}
+
+/// There is no capture any more that could go on; or, in a forked child, it is the parent's.
+pub fn forget() {
+    ASKED.close();
+    SINCE_NS.store(0, Relaxed);
+    BUSY.store(false, Relaxed);
+}
+
+fn step(connection: &Connection) -> Outlook {
+    if !connection.is_daemon_gone() {
+        // Another thread was quicker.
+        return Outlook::GoesOn;
+    }
+    let now = clock_ns();
+    let since = match SINCE_NS.load(Relaxed) {
+        0 => now,
+        since => since,
+    };
+    SINCE_NS.store(since, Relaxed);
+    if now.saturating_sub(since) >= LOOK_MS * 1_000_000 {
+        return Outlook::Over;
+    }
+    match ASKED.get() {
+        Some(socket) => hear(connection, socket),
+        None if now.saturating_sub(TRIED_NS.load(Relaxed)) < RETRY_NS => Outlook::Open,
+        None => {
+            TRIED_NS.store(now, Relaxed);
+            ask(connection, since)
+        }
+    }
+}
+
+/// Says hello to whoever listens, and hands over what is shared.
+fn ask(connection: &Connection, since_ns: u64) -> Outlook {
+    let Some(shared) = connection.shared() else { return over() };
+    let layout = connection.segment.layout();
+    let hello = AppHello {
+        flags: (connection.hello.flags & !FLAG_WAIT) | FLAG_TAKE_OVER,
+        slot_count: layout.slot_count(),
+        ring_bytes: layout.ring_bytes(),
+        lost_ns: since_ns,
+        ..connection.hello
+    };
+    if let Some(socket) = connect(&connection.address)
+        && send(socket.as_raw_fd(), &hello.to_bytes(), shared)
+    {
+        ASKED.replace(socket);
+    }
+    Outlook::Open
+}
+
+/// Takes the answer, if there is one.
+fn hear(connection: &Connection, socket: RawFd) -> Outlook {
+    let mut bytes = [0; REPLY_LEN];
+    let mut ready = libc::pollfd { fd: socket, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry; does not wait.
+    if unsafe { libc::poll(&raw mut ready, 1, 0) } == 0 {
+        return Outlook::Open;
+    }
+    let Some((received, [mode, ..])) = receive_with_descriptors(socket, &mut bytes) else {
+        // It is gone, too.
+        ASKED.close();
+        return Outlook::Open;
+    };
+    let reply = HelloReply::from_bytes(&bytes).ok().filter(|_| received == REPLY_LEN);
+    let goes_on = reply.is_some_and(|reply| reply.status == reply_status::TAKEN_OVER);
+    let (Some(socket), Some(mode), true) = (ASKED.take(), mode, goes_on) else { return over() };
+    if !connection.go_on(socket, mode) {
+        return over();
+    }
+    SINCE_NS.store(0, Relaxed);
+    Outlook::GoesOn
+}
+
+fn over() -> Outlook {
+    ASKED.close();
+    SINCE_NS.store(LONG_AGO, Relaxed);
+    Outlook::Over
+}
+
+/// A connection that is made at once or not at all, as one to a socket in the file system is.
+fn connect(address: &libc::sockaddr_un) -> Option<OwnedFd> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: takes no memory.
+    let raw = unsafe { libc::socket(libc::AF_UNIX, kind, 0) };
+    if raw < 0 {
+        return None;
+    }
+    // SAFETY: the call above made it, and nobody else knows it.
+    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    let len = size_of_val(address) as libc::socklen_t;
+    // SAFETY: an address of that length.
+    let failed = unsafe { libc::connect(raw, ptr::from_ref(address).cast(), len) } != 0;
+    (!failed).then_some(socket)
+}
+
+fn send(socket: RawFd, bytes: &[u8; HELLO_LEN], shared: [RawFd; app::DESCRIPTORS]) -> bool {
+    let mut control = [0_u64; 8];
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: msghdr is plain data for which zero is valid.
+    let mut message: libc::msghdr = unsafe { core::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    let len = size_of_val(&shared) as u32;
+    // SAFETY: computes a length.
+    message.msg_controllen = unsafe { libc::CMSG_SPACE(len) } as usize;
+    // SAFETY: the message has a control buffer with room for a header.
+    let header = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
+    let first = libc::cmsghdr {
+        // SAFETY: computes a length.
+        cmsg_len: unsafe { libc::CMSG_LEN(len) } as usize,
+        cmsg_level: libc::SOL_SOCKET,
+        cmsg_type: libc::SCM_RIGHTS,
+    };
+    // SAFETY: in the control buffer, which is larger and aligned to eight.
+    unsafe { header.write(first) };
+    // SAFETY: behind the header, in the buffer.
+    let data = unsafe { libc::CMSG_DATA(header) };
+    // SAFETY: the buffer has room for as many descriptors; it is not aligned for them.
+    unsafe { data.cast::<[RawFd; app::DESCRIPTORS]>().write_unaligned(shared) };
+    // SAFETY: the message points to live buffers of the sizes it says.
+    let sent = unsafe { libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL) };
+    sent == HELLO_LEN as isize
+}

@@ -1,0 +1,153 @@
+//! Daemons that are killed in mid-capture, and the one trace that comes of it held against what the program
+//! counted itself.
+//!
+//! Every call of every thread must be there once, in its order, whichever daemon wrote it.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::{Command as Process, Stdio};
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::artifacts::artifact;
+use crate::gapii::{Command, Session, Trace};
+use crate::loading::offscreen;
+use crate::process::{Finished, LIMIT, Running, send_signal};
+use crate::programs::program;
+use crate::random::Random;
+use crate::wait;
+
+/// What `gapii-ctl` says when a capture goes on.
+const GOES_ON: &str = "the capture goes on in";
+/// Rings that hold what a thread records until another daemon is there, on a machine that has other work too.
+const ROOM: &[&str] = &["--ring-size", "16M"];
+/// Nothing is put aside in the daemon, where a disk is slow.
+const KEEPS_ALL: &[&str] = &["--if-slow", "wait"];
+/// Rest of the program's threads, which leaves them about 40 000 calls a second each.
+const REST_US: u32 = 1000;
+/// Bytes by which a trace grows from one kill to the next, at most.
+const GROWTH_MAX: u64 = 300_000;
+
+/// A program that numbers and counts its calls, and rests for so many microseconds between two frames.
+pub fn counted_forever(threads: usize, rest_us: u32) -> Process {
+    let [threads, rest] = [threads.to_string(), rest_us.to_string()];
+    offscreen(&program("counted_forever"), [&threads[..], "3600", &rest])
+}
+
+/// Kills the daemon so often under a program of so many threads, and has another take its place each time.
+#[track_caller]
+pub fn kill_daemons(threads: usize, kills: usize) {
+    let session = Session::new();
+    let mut daemon = session.daemon(ROOM);
+    let trace = Trace::new(session.path("restarts.gapii"));
+    let process = counted_forever(threads, REST_US);
+    let run = Running::start(&mut session.run_command(KEEPS_ALL, &trace.path, &process));
+    session.app_in_mode("capturing");
+    let mut random = Random::seeded("the moments to kill the daemon at");
+    for number in 0..kills {
+        // Now and then before there is a block, or right after the one before.
+        let growth = if random.below(8) == 0 { 0 } else { random.below(GROWTH_MAX) };
+        let (began, enough) = (length(&trace), length(&trace) + growth);
+        wait::until("the trace to grow", LIMIT, || {
+            (growth == 0 || length(&trace) >= enough).then_some(())
+        });
+        daemon.kill();
+        daemon = session.daemon(ROOM);
+        wait::until("the capture to go on", LIMIT, || {
+            assert!(!run.ended_within(Duration::ZERO), "ended: {}", run.stderr_so_far());
+            (run.stderr_so_far().matches(GOES_ON).count() > number).then_some(())
+        });
+        assert!(length(&trace) >= began, "the trace has lost {began} bytes");
+    }
+    let app = session.app_in_mode("capturing");
+    send_signal(app["pid"].as_u64().expect("a pid") as u32, Signal::TERM);
+    let finished = run.finish(LIMIT).ok();
+    drop(daemon);
+    check(&trace, &finished, kills as u64);
+}
+
+/// The trace is whole, and has all calls that the program says it made.
+#[track_caller]
+pub fn check(trace: &Trace, finished: &Finished, seams: u64) {
+    trace.is_whole("exit");
+    let info = trace.info();
+    assert_eq!(info["lost"]["records"], 0, "{info:#}");
+    let found = info["seams"].as_array().map_or(0, Vec::len) as u64;
+    // A daemon that is killed before its first block leaves none.
+    assert!(found <= seams && 2 * found >= seams, "{info:#}");
+    check_calls(trace, &finished.stdout);
+    let pause = longest_pause(&finished.stdout);
+    println!("{seams} restarts, {found} seams, longest pause of the program: {pause} ms");
+    assert!(pause < 1000, "{finished}");
+}
+
+/// Each thread's numbered calls are there from 0 on, each once and in order, and its others as often as it says.
+#[track_caller]
+fn check_calls(trace: &Trace, said: &str) {
+    let mut recorded: BTreeMap<i64, BTreeMap<String, u64>> = BTreeMap::new();
+    let mut dump = Process::new(artifact("gapii-ctl"));
+    let mut dump = dump
+        .args(["dump", "--json"])
+        .arg(&trace.path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("gapii-ctl is there");
+    let lines = BufReader::new(dump.stdout.take().expect("stdout is a pipe")).lines();
+    for line in lines {
+        let line = line.expect("text");
+        let command: Command =
+            serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        let counts = recorded.entry(command.thread).or_default();
+        if command.name == "glStencilFunc" {
+            let next = counts.get(&command.name).copied().unwrap_or(0);
+            assert_eq!(command.integer("ref"), next as i64, "{line}");
+        }
+        *counts.entry(command.name).or_default() += 1;
+    }
+    assert!(dump.wait().expect("a child can be waited for").success());
+    let threads = said.lines().filter_map(|line| line.strip_prefix("thread "));
+    let mut calls = 0;
+    for thread in threads {
+        let words: Vec<_> = thread.split(' ').collect();
+        let tid: i64 = words[0].parse().expect("a thread id");
+        for count in words[1..].chunks(2) {
+            let made: u64 = count[1].parse().expect("a number");
+            let there = recorded.get(&tid).and_then(|counts| counts.get(count[0]));
+            assert_eq!(there.copied().unwrap_or(0), made, "{} of thread {tid}", count[0]);
+            calls += made;
+        }
+    }
+    assert!(calls > 0, "the program says nothing of its calls: {said}");
+    println!("{calls} calls, each recorded once");
+}
+
+/// Each thread's numbered calls are there one after the other, wherever they begin; how many there are.
+#[track_caller]
+pub fn numbered_in_order(trace: &Trace) -> u64 {
+    let mut last: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut count = 0;
+    for command in trace.commands().iter().filter(|command| command.name == "glStencilFunc") {
+        let number = command.integer("ref");
+        let before = last.insert(command.thread, number);
+        assert!(before.is_none_or(|before| number == before + 1), "{before:?} {command:?}");
+        count += 1;
+    }
+    count
+}
+
+fn longest_pause(said: &str) -> u64 {
+    let pause = said.split("longest pause ").nth(1).and_then(|rest| rest.split(' ').next());
+    let pause = pause.and_then(|ms| ms.parse().ok());
+    pause.unwrap_or_else(|| panic!("the program says its longest pause: {said}"))
+}
+
+/// Whether a trace has so many bytes of blocks behind its header, which has a description of all commands.
+pub fn has_blocks(trace: &Trace, bytes: u64) -> bool {
+    const HEADER_BYTES_MAX: u64 = 100_000;
+    length(trace) > HEADER_BYTES_MAX + bytes
+}
+
+fn length(trace: &Trace) -> u64 {
+    trace.path.metadata().map_or(0, |file| file.len())
+}
