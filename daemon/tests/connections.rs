@@ -8,7 +8,9 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
 use gapii_protocol::app::{AppHello, HELLO_LEN, HelloReply, REPLY_LEN, reply_status};
-use gapii_protocol::control::{self, ClientHello, Event, MESSAGE_LEN_MAX, Rejected, Request, code};
+use gapii_protocol::control::{
+    self, CTL_VERSION_MAX, ClientHello, Event, MESSAGE_LEN_MAX, Rejected, Request, code,
+};
 use support::{Daemon, LIMIT};
 
 fn rejected(daemon: &Daemon) -> Rejected {
@@ -72,7 +74,8 @@ fn foreign_client_is_told_and_dropped() {
     let daemon = Daemon::start(&[]);
     let too_long = (MESSAGE_LEN_MAX + 1).to_le_bytes();
     let unasked = control::encode(&Request::Apps).unwrap();
-    let later = ClientHello { version_min: 7, version_max: 9, ..ClientHello::new("later") };
+    let (version_min, version_max) = (CTL_VERSION_MAX + 1, CTL_VERSION_MAX + 3);
+    let later = ClientHello { version_min, version_max, ..ClientHello::new("later") };
     let later = control::encode(&Request::Hello(later)).unwrap();
     let cases = [
         (&b"GET / HTTP/1.1\r\n\r\n"[..], code::BAD_REQUEST),

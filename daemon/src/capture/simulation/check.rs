@@ -26,7 +26,8 @@ pub fn check(client: &Client, calls: &Calls) -> Result<(), String> {
     let found = in_order(&mut reader, calls)?;
     let footer = reader.footer().ok_or("no footer")?;
     let restarted = footer.gaps.iter().find(|gap| gap.cause == gap_cause::RESTARTED);
-    if let (Some(gap), false) = (restarted, client.was_slow) {
+    // Of one that is told to stop what is under way holds no ring space.
+    if let (Some(gap), false) = (restarted, client.was_slow || client.is_stopped) {
         return Err(format!("a restart has lost what nobody had put aside: {gap:?}"));
     }
     if footer.gaps.is_empty() && footer.lost.records == 0 {

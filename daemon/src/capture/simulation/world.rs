@@ -79,7 +79,7 @@ pub struct Client {
     takes_nothing: bool,
     /// It took nothing for a while, or did not want anything.
     pub was_slow: bool,
-    is_stopped: bool,
+    pub is_stopped: bool,
     /// Its daemon was killed while it wrote what comes behind the stream: nobody goes on.
     pub has_no_footer: bool,
 }
