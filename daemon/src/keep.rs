@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use gapii_protocol::app::Launch;
@@ -28,6 +28,8 @@ pub struct Keep {
     exited: Mutex<Option<Exited>>,
     /// Gone once it has ended.
     capture: Mutex<Option<Arc<Capture>>>,
+    /// When that was.
+    ended_ns: OnceLock<u64>,
 }
 
 impl Keep {
@@ -39,6 +41,7 @@ impl Keep {
             kept: Arc::clone(capture.kept.as_ref()?),
             exited: Mutex::new(None),
             capture: Mutex::new(Some(Arc::clone(capture))),
+            ended_ns: OnceLock::new(),
         })
     }
 
@@ -64,8 +67,15 @@ impl Keep {
         }
     }
 
+    /// When it ended, if it has.
+    pub fn ended_ns(&self) -> Option<u64> {
+        self.ended_ns.get().copied()
+    }
+
     /// No more of it comes.
-    pub fn end(&self) {
+    pub fn end(&self, now_ns: u64) {
+        // Once.
+        let _ = self.ended_ns.set(now_ns);
         *self.capture.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 

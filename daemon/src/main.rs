@@ -230,6 +230,7 @@ async fn look_after(session: &Session, private: bool) {
     let mut line = StatusLine::default();
     loop {
         session.bound_memory();
+        let forgets_after = session.forget_old();
         if let Some(page) = &mut page {
             page.update(session.page());
         }
@@ -237,7 +238,12 @@ async fn look_after(session: &Session, private: bool) {
             line.update(session);
         }
         if session.captures().is_empty() {
-            session.changed.notified().await;
+            let changed = session.changed.notified();
+            match forgets_after {
+                // Either is a reason to look again.
+                Some(after) => drop(tokio::time::timeout(after, changed).await),
+                None => changed.await,
+            }
         }
         tokio::time::sleep(PAGE_PERIOD).await;
     }

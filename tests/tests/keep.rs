@@ -233,6 +233,31 @@ fn memory_of_what_is_kept_is_bounded() {
 }
 
 #[test]
+fn what_was_kept_of_programs_that_have_ended_goes_in_the_end() {
+    let session = Session::new();
+    let daemon = session.daemon(&["--keep-ended", "1", "--keep-ended-for", "3"]);
+    let keeps = |name| {
+        let mut command = session.ctl(["run", "--keep-frames", "5"]);
+        append(&mut command, &offscreen(&app(name), [""; 0]));
+        run(&mut command).ok();
+    };
+    keeps("animation");
+    let (_, saved) = save(&session, &["--app", "animation"], "one.gapii");
+    saved.ok();
+    keeps("shared_contexts");
+    // The newest one stays, for a while.
+    let (_, saved) = save(&session, &["--app", "animation"], "two.gapii");
+    assert!(saved.clone().exited_with(3).stderr.contains("nothing is kept of"), "{saved}");
+    let (_, saved) = save(&session, &["--app", "shared_contexts"], "three.gapii");
+    saved.ok();
+    wait::until("the last one to go", LIMIT, || {
+        let (_, saved) = save(&session, &[], "four.gapii");
+        (!saved.status.success()).then_some(())
+    });
+    assert_eq!(daemon.log().matches("which has ended, is gone").count(), 2, "{}", daemon.log());
+}
+
+#[test]
 fn nothing_to_save_is_said() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);

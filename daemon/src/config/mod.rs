@@ -50,6 +50,18 @@ pub struct Config {
     #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = parse_size)]
     pub keep_contents: u64,
 
+    /// Programs that have ended and whose last frames stay for `gapii-ctl save`: the newest ones
+    ///
+    /// Together they may take what one may, the newest of them. 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 4,
+          value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub keep_ended: u32,
+
+    /// How long they stay, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 24 * 3600,
+          value_parser = clap::value_parser!(u32).range(1..=31_536_000))]
+    pub keep_ended_for: u32,
+
     /// What is put aside for each capture whose output takes less than its programs produce, until it
     /// takes that; with K, M or G, 0 for none
     ///

@@ -50,6 +50,10 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
         "Applications whose last frames are kept.",
         status.kept.len() as u64,
     );
+    let kept_ended = status.kept.iter().filter(|kept| !kept.is_running).count() as u64;
+    gauge("gapiid_kept_ended_applications", "Those of them that have ended.", kept_ended);
+    let kept_ended_limit = session.retention().count as u64;
+    gauge("gapiid_kept_ended_applications_limit", "Those that may stay.", kept_ended_limit);
     let kept_bytes = status.kept.iter().map(|kept| kept.bytes).sum();
     gauge("gapiid_kept_bytes", "Memory that kept frames take.", kept_bytes);
     let kept_limit = status.kept.iter().map(|kept| kept.limits.bytes).sum();

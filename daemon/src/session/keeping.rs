@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gapii_protocol::app::Launch;
 use gapii_protocol::control::{
@@ -15,6 +16,7 @@ use crate::capture::plan::Plan;
 use crate::capture::save::Origin;
 use crate::capture::{Capture, Destination};
 use crate::clock;
+use crate::config::Config;
 use crate::keep::Keep;
 use crate::process::Process;
 use crate::session::report::{refused_rings, sum, totals};
@@ -23,8 +25,6 @@ use crate::session::{Session, check};
 
 /// Launches whose processes are to be kept, at most.
 const LAUNCHES_KEPT: usize = 64;
-/// Programs that have ended and whose last frames stay, at most.
-const ENDED_KEPT: usize = 4;
 
 /// How processes of a launch are to be kept.
 #[derive(Clone, Debug)]
@@ -37,7 +37,38 @@ pub(super) struct Wish {
 #[derive(Debug, Default)]
 pub(super) struct Wishes(VecDeque<(Launch, Wish)>);
 
+/// What stays of programs that have ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention {
+    /// So many of them, at most.
+    pub count: usize,
+    /// For so long.
+    limit_ns: u64,
+}
+
+impl Retention {
+    pub(super) fn of(config: &Config) -> Self {
+        let limit_ns = u64::from(config.keep_ended_for) * 1_000_000_000;
+        Self { count: config.keep_ended as usize, limit_ns }
+    }
+}
+
 impl Session {
+    /// What stays of programs that have ended.
+    pub fn retention(&self) -> Retention {
+        self.retention
+    }
+
+    /// Forgets what has been kept for long enough; when that is to be asked again, if anything stays.
+    pub fn forget_old(&self) -> Option<Duration> {
+        let now_ns = clock::monotonic_ns();
+        let mut table = self.lock();
+        table.forget_keeps(self.retention, now_ns);
+        let ended = table.keeps.iter().filter_map(|keep| keep.ended_ns()).min()?;
+        let left_ns = (ended + self.retention.limit_ns).saturating_sub(now_ns);
+        Some(Duration::from_nanos(left_ns))
+    }
+
     /// Has the last frames of the target's applications kept, each for itself: of those that are there, or
     /// of those that a launch will have. `held` hears of keyframes.
     pub fn start_keeping(
@@ -139,8 +170,9 @@ impl Session {
             table.ended = sum(&table.ended, &totals(&capture));
             table.ended_refused_rings += refused_rings(&capture);
         }
-        table.keeps.iter().filter(|keep| keep.capture_id == id).for_each(|keep| keep.end());
-        table.forget_keeps();
+        let now_ns = clock::monotonic_ns();
+        table.keeps.iter().filter(|keep| keep.capture_id == id).for_each(|keep| keep.end(now_ns));
+        table.forget_keeps(self.retention, now_ns);
         drop(table);
         let (frames, reason) = (summary.frames, &summary.reason);
         tracing::info!(
@@ -167,19 +199,28 @@ impl Wishes {
 }
 
 impl Table {
-    /// Of programs that have ended the last few stay, and no more than the newest alone may have.
-    pub(super) fn forget_keeps(&mut self) {
+    /// Of programs that have ended the last few stay, for a while, and no more than the newest alone may have.
+    fn forget_keeps(&mut self, Retention { count, limit_ns }: Retention, now_ns: u64) {
         loop {
             let ended = || self.keeps.iter().filter(|keep| !keep.is_running());
             let bytes: u64 = ended().map(|keep| keep.kept.extent().bytes).sum();
             let most = ended().next_back().map_or(0, |keep| keep.kept.limits.bytes);
-            if ended().count() <= ENDED_KEPT && bytes <= most {
-                return;
-            }
+            let is_old = |keep: &Arc<Keep>| {
+                keep.ended_ns().is_some_and(|ended| now_ns.saturating_sub(ended) >= limit_ns)
+            };
             let Some(oldest) = self.keeps.iter().position(|keep| !keep.is_running()) else {
                 return;
             };
-            self.keeps.remove(oldest);
+            if ended().count() <= count && bytes <= most && !is_old(&self.keeps[oldest]) {
+                return;
+            }
+            let keep = self.keeps.remove(oldest);
+            let (pid, name) = (keep.pid(), &keep.origin.process.name);
+            tracing::info!(
+                pid,
+                name,
+                "what was kept of {name} (pid {pid}), which has ended, is gone"
+            );
         }
     }
 

@@ -32,6 +32,7 @@ use crate::memory;
 use crate::process::{Counter, Descriptors, Process};
 use crate::refusals::Refusals;
 use crate::remote::Links;
+use crate::session::keeping::Retention;
 use crate::session::report::{Counters, refused_rings, sum};
 use crate::session::table::{Table, busy};
 
@@ -56,6 +57,7 @@ pub struct Session {
     max_clients: usize,
     max_captures: usize,
     memory_limit: u64,
+    retention: Retention,
     level: i32,
     store_bytes: u64,
     /// What applications take stamps from that connect from now on.
@@ -92,6 +94,7 @@ impl Session {
             max_clients: config.max_clients as usize,
             max_captures: config.max_captures as usize,
             memory_limit: config.memory,
+            retention: Retention::of(config),
             level: config.level,
             store_bytes: config.keep_contents,
             counter: Mutex::new(counter),
