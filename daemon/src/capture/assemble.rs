@@ -869,17 +869,7 @@ impl Assembler {
     }
 
     fn take_gap(&mut self, thread: u32, gap: &meta::Gap) {
-        let entry = GapEntry {
-            thread,
-            records: gap.records,
-            calls: gap.calls,
-            bytes: gap.bytes,
-            first_stamp: gap.first_stamp,
-            last_stamp: gap.last_stamp,
-            start_ns: gap.start_ns,
-            end_ns: gap.end_ns,
-            cause: gap.cause,
-        };
+        let entry = GapEntry::told_by(thread, gap);
         let told = &mut self.threads[thread as usize].told;
         *told = told.plus(entry.lost());
         add_gap(&mut self.gaps, entry);

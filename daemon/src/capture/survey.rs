@@ -34,7 +34,7 @@ pub struct Survey {
 
 /// What the blocks up to some byte hold.
 pub struct Surveyed {
-    file: ReadAt,
+    file: File,
     header: TraceHeader,
     /// Where the next block begins.
     at: u64,
@@ -95,20 +95,19 @@ impl Surveyed {
     fn new(file: File, header: TraceHeader) -> Self {
         let mut census = Census::default();
         census.begin(&header);
-        let file = ReadAt::new(file);
         Self { file, header, at: 0, census, blocks: Vec::new(), compressed_bytes: 0 }
     }
 
     fn read_to(&mut self, end: u64) -> io::Result<()> {
         let mut decoder = BlockDecoder::new(BLOCK_BYTES_MAX);
         let (mut frame, mut raw) = (Vec::new(), Vec::new());
-        let file = self.file.file.try_clone()?;
+        let file = self.file.try_clone()?;
         let mut scanner = Scanner::new(ReadAt::new(file), self.at, end)?;
         while let Step::Frame(found) = scanner.step()? {
             self.at = found.offset + found.len;
             let Found::Data { raw_len } = found.found else { continue };
             frame.resize(found.len as usize, 0);
-            self.file.file.read_exact_at(&mut frame, found.offset)?;
+            self.file.read_exact_at(&mut frame, found.offset)?;
             decoder.decode_into(&frame, &mut raw).map_err(io::Error::other)?;
             let first_seq = self.census.calls;
             self.census.block(&raw, &self.header.description);
@@ -134,17 +133,7 @@ impl Surveyed {
 
     /// Gaps that the stream tells of.
     pub fn gaps(&self) -> impl Iterator<Item = GapEntry> {
-        self.census.gaps.iter().map(|(thread, gap)| GapEntry {
-            thread: *thread,
-            records: gap.records,
-            calls: gap.calls,
-            bytes: gap.bytes,
-            first_stamp: gap.first_stamp,
-            last_stamp: gap.last_stamp,
-            start_ns: gap.start_ns,
-            end_ns: gap.end_ns,
-            cause: gap.cause,
-        })
+        self.census.gaps.iter().map(|(thread, gap)| GapEntry::told_by(*thread, gap))
     }
 
     /// Adds the threads that are not in the books because another daemon closed theirs; of those whose

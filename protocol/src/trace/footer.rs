@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::blobs::MemoryTotals;
 use super::frame::{FrameKind, NO_INDEX, Trailer, encode_frame};
 use super::index::{TableError, decode_table};
-use super::meta::{EndReason, InFlight};
+use super::meta::{EndReason, Gap, InFlight};
 use super::rings::Seam;
 use crate::filter::Filter;
 
@@ -147,6 +147,21 @@ pub struct GapEntry {
 }
 
 impl GapEntry {
+    /// What a thread's own record tells of.
+    pub fn told_by(thread: u32, gap: &Gap) -> Self {
+        Self {
+            thread,
+            records: gap.records,
+            calls: gap.calls,
+            bytes: gap.bytes,
+            first_stamp: gap.first_stamp,
+            last_stamp: gap.last_stamp,
+            start_ns: gap.start_ns,
+            end_ns: gap.end_ns,
+            cause: gap.cause,
+        }
+    }
+
     /// What is missing there.
     pub fn lost(&self) -> Lost {
         Lost { records: self.records, calls: self.calls, bytes: self.bytes }
