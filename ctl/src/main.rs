@@ -11,7 +11,6 @@ mod commands;
 mod connection;
 mod crash_report;
 mod failure;
-mod file_at;
 mod finished_file;
 mod frame_differences;
 mod installation;

@@ -8,10 +8,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use gapii_protocol::trace::reader::OpenError;
-use gapii_protocol::trace::{Info, Tail, TraceReader};
+use gapii_protocol::trace::{FileAt, Info, Tail, TraceReader};
 
 use crate::failure::Failure;
-use crate::file_at::FileAt;
 use crate::text::counted;
 
 pub type Reader = TraceReader<File>;

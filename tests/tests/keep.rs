@@ -1,7 +1,7 @@
 //! What has already happened: the last frames of a program, kept in memory and saved when somebody asks,
 //! while it runs and after it was killed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gapii_tests::display::Display;
 use gapii_tests::exporting::shown_as_read_back;
@@ -216,7 +216,7 @@ fn memory_of_what_is_kept_is_bounded() {
     let scene = kept_scene(&session, &display, "buffer:update-method=subdata", &keep);
     // Far more than fits goes by; keyframes come where the daemon asks for them.
     let mut most = 0;
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     while began.elapsed() < Duration::from_secs(8) {
         let now = kept(&session, |_| true);
         most = most.max(number(&now, "bytes"));
@@ -234,27 +234,33 @@ fn memory_of_what_is_kept_is_bounded() {
 
 #[test]
 fn what_was_kept_of_programs_that_have_ended_goes_in_the_end() {
+    const STAYS_S: u64 = 10;
     let session = Session::new();
-    let daemon = session.daemon(&["--keep-ended", "1", "--keep-ended-for", "3"]);
+    let daemon = session.daemon(&["--keep-ended", "1", "--keep-ended-for", &STAYS_S.to_string()]);
     let keeps = |name| {
         let mut command = session.ctl(["run", "--keep-frames", "5"]);
         append(&mut command, &offscreen(&app(name), [""; 0]));
         run(&mut command).ok();
     };
+    let saves = |name| {
+        let (_, saved) = save(&session, &["--app", name], &format!("{name}.gapii"));
+        let is_gone = !saved.status.success();
+        assert!(!is_gone || saved.stderr.contains("is kept"), "{saved}");
+        !is_gone
+    };
+    let goes = |name| wait::until(name, LIMIT, || (!saves(name)).then_some(()));
     keeps("animation");
-    let (_, saved) = save(&session, &["--app", "animation"], "one.gapii");
-    saved.ok();
+    assert!(saves("animation"));
+    let began = Instant::now();
     keeps("shared_contexts");
-    // The newest one stays, for a while.
-    let (_, saved) = save(&session, &["--app", "animation"], "two.gapii");
-    assert!(saved.clone().exited_with(3).stderr.contains("nothing is kept of"), "{saved}");
-    let (_, saved) = save(&session, &["--app", "shared_contexts"], "three.gapii");
-    saved.ok();
-    wait::until("the last one to go", LIMIT, || {
-        let (_, saved) = save(&session, &[], "four.gapii");
-        (!saved.status.success()).then_some(())
-    });
-    assert_eq!(daemon.log().matches("which has ended, is gone").count(), 2, "{}", daemon.log());
+    // The newest one stays, for a while. The daemon hears of an end when the program is gone.
+    goes("animation");
+    assert!(began.elapsed() < Duration::from_secs(STAYS_S), "it went for its age");
+    assert!(saves("shared_contexts"));
+    goes("shared_contexts");
+    assert!(began.elapsed() >= Duration::from_secs(STAYS_S), "it went before its time");
+    let is_told = || daemon.log().matches("which has ended, is gone").count() == 2;
+    wait::until("the log to say so", LIMIT, || is_told().then_some(()));
 }
 
 #[test]

@@ -311,9 +311,14 @@ impl Drain {
     }
 
     /// Takes the rings of a process in, where those of one that is over were, if there is one: a
-    /// launch may have any number of processes, one after the other.
+    /// launch may have any number of processes, one after the other. What is still on its way of the one that is
+    /// over is not to be taken for something of the other.
     fn add_lanes(&mut self, new: Vec<Lane>) -> Range<usize> {
-        if let Some(lanes) = self.vacant.pop_if(|vacant| vacant.len() == new.len()) {
+        let is_free = |lanes: &Range<usize>| {
+            lanes.len() == new.len() && !self.takers.iter().any(|it| it.holds(lanes.clone()))
+        };
+        if let Some(at) = self.vacant.iter().rposition(is_free) {
+            let lanes = self.vacant.swap_remove(at);
             for (index, lane) in lanes.clone().zip(new) {
                 self.lanes[index] = lane;
             }

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 
 use gapii_protocol::atom::META_FIRST;
+use gapii_protocol::trace::FileAt;
 use gapii_protocol::trace::header::TraceHeader;
 use gapii_protocol::trace::meta::{Block, CaptureEnd, Meta};
 use gapii_protocol::trace::reader::{BlockError, OpenError, Tail, TraceReader};
@@ -18,7 +19,6 @@ use gapii_ringbuf::CaptureId;
 use rustix::fs::{FileType, fstat};
 
 use crate::capture::assemble::is_count_of_threads;
-use crate::capture::survey::ReadAt;
 
 /// How far a capture is, by its file.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +87,7 @@ pub fn recover(file: &File, id: CaptureId) -> Result<Recovered, RecoverError> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(RecoverError::NotAFile);
     }
-    let mut reader = match TraceReader::open(ReadAt::new(file.try_clone()?)) {
+    let mut reader = match TraceReader::open(FileAt::of(file)?) {
         Ok(reader) => reader,
         // The daemon died before the header was out; all else is in the rings.
         Err(OpenError::HeaderTruncated { .. }) => return Ok(Recovered::default()),
@@ -126,7 +126,7 @@ pub fn recover(file: &File, id: CaptureId) -> Result<Recovered, RecoverError> {
 }
 
 fn read_block(
-    reader: &mut TraceReader<ReadAt>,
+    reader: &mut TraceReader<FileAt>,
     index: usize,
     raw: &mut Vec<u8>,
 ) -> Result<(), RecoverError> {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::thread::{self, JoinHandle};
 
@@ -13,18 +13,11 @@ use gapii_protocol::trace::census::Census;
 use gapii_protocol::trace::footer::{GapEntry, Lost};
 use gapii_protocol::trace::rings::{self, Counts};
 use gapii_protocol::trace::scan::{Found, Scanner, Step};
-use gapii_protocol::trace::{BlockEntry, TraceHeader, TraceIndex};
+use gapii_protocol::trace::{BlockEntry, FileAt, TraceHeader, TraceIndex};
 
 use crate::capture::assemble::name_text;
 use crate::capture::ledger::{Account, Ledger};
 use crate::capture::yield_to_programs;
-
-/// A file that is read at a position of its own.
-#[derive(Debug)]
-pub struct ReadAt {
-    file: File,
-    at: u64,
-}
 
 /// A look at a trace that goes on while the trace does.
 #[derive(Debug)]
@@ -41,33 +34,6 @@ pub struct Surveyed {
     pub census: Census,
     pub blocks: Vec<BlockEntry>,
     pub compressed_bytes: u64,
-}
-
-impl ReadAt {
-    pub fn new(file: File) -> Self {
-        Self { file, at: 0 }
-    }
-}
-
-impl Read for ReadAt {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(bytes, self.at)?;
-        self.at += count as u64;
-        Ok(count)
-    }
-}
-
-impl Seek for ReadAt {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let (from, by) = match to {
-            SeekFrom::Start(at) => (at, 0),
-            SeekFrom::Current(by) => (self.at, by),
-            SeekFrom::End(by) => (self.file.metadata()?.len(), by),
-        };
-        let outside = || io::Error::from(io::ErrorKind::InvalidInput);
-        self.at = from.checked_add_signed(by).ok_or_else(outside)?;
-        Ok(self.at)
-    }
 }
 
 impl Survey {
@@ -101,8 +67,7 @@ impl Surveyed {
     fn read_to(&mut self, end: u64) -> io::Result<()> {
         let mut decoder = BlockDecoder::new(BLOCK_BYTES_MAX);
         let (mut frame, mut raw) = (Vec::new(), Vec::new());
-        let file = self.file.try_clone()?;
-        let mut scanner = Scanner::new(ReadAt::new(file), self.at, end)?;
+        let mut scanner = Scanner::new(FileAt::of(&self.file)?, self.at, end)?;
         while let Step::Frame(found) = scanner.step()? {
             self.at = found.offset + found.len;
             let Found::Data { raw_len } = found.found else { continue };

@@ -155,6 +155,15 @@ impl Rings {
 }
 
 impl RingState {
+    /// Records of the ring below `index`, ever, as far as anything in the stream tells: the owner's own books may
+    /// know of more than `records`, where a daemon went on from a place of which less was known.
+    pub fn known_records(&self) -> u64 {
+        let Self { begun, emitted, left_out, refused_records, missed, .. } = *self;
+        let owners = [emitted, left_out, refused_records, missed.records];
+        let in_books = owners.into_iter().fold(begun.produced, u64::saturating_add);
+        self.records.max(in_books)
+    }
+
     fn words(&self) -> [u64; RING_WORDS] {
         let flags = [
             (self.is_late, IS_LATE),
@@ -166,7 +175,7 @@ impl RingState {
         ];
         let flags = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum();
         let [told, missed] = [self.told, self.missed];
-        let Counts { produced, waits, wait_ns, dropped } = self.begun;
+        let [produced, waits, wait_ns, records, calls, bytes] = self.begun.words();
         [
             pair(self.process, self.slot),
             pair(self.thread.unwrap_or(NO_THREAD), flags),
@@ -183,9 +192,9 @@ impl RingState {
             produced,
             waits,
             wait_ns,
-            dropped.records,
-            dropped.calls,
-            dropped.bytes,
+            records,
+            calls,
+            bytes,
             self.emitted,
             self.left_out,
             self.refused_records,
@@ -233,16 +242,16 @@ impl RingState {
 
 impl Account {
     pub fn append_to(&self, out: &mut Vec<u8>) {
-        let Counts { produced, waits, wait_ns, dropped } = self.counts;
+        let [produced, waits, wait_ns, records, calls, bytes] = self.counts.words();
         let [told, missed] = [self.told, self.missed];
         let words: [u64; ACCOUNT_WORDS] = [
             pair(self.thread, self.slot),
             produced,
             waits,
             wait_ns,
-            dropped.records,
-            dropped.calls,
-            dropped.bytes,
+            records,
+            calls,
+            bytes,
             told.records,
             told.calls,
             told.bytes,
@@ -274,6 +283,11 @@ impl Account {
 }
 
 impl Counts {
+    fn words(&self) -> [u64; 6] {
+        let Lost { records, calls, bytes } = self.dropped;
+        [self.produced, self.waits, self.wait_ns, records, calls, bytes]
+    }
+
     /// Six words.
     fn of(words: &[u64]) -> Self {
         let (produced, waits, wait_ns) = (words[0], words[1], words[2]);

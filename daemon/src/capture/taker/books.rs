@@ -70,13 +70,19 @@ impl Taker {
         let left_out = self.assembler.end_thread(ring);
         self.assembler.count_on(ring, after.produced);
         let thread = owner?;
-        if unread > 0 && lacks_records && lane.refused.is_none() {
-            // Another daemon had them.
-            let cause = gap_cause::RESTARTED;
-            let lost = missed.get_or_insert(GapEntry { cause, ..GapEntry::default() });
-            lost.records = lost.records.saturating_add(std::mem::take(&mut unread));
-        }
         let known = self.assembler.thread(thread);
+        if lacks_records && lane.refused.is_none() {
+            // What is in no book another daemon had: the lane has not counted it.
+            let produced = after.produced.wrapping_sub(before.produced);
+            let in_books = [known.records, left_out, discarded, missed.map_or(0, |it| it.records)];
+            let rest = in_books.into_iter().fold(produced, u64::saturating_sub);
+            if rest > 0 {
+                let cause = gap_cause::RESTARTED;
+                let lost = missed.get_or_insert(GapEntry { cause, ..GapEntry::default() });
+                lost.records = lost.records.saturating_add(rest);
+            }
+            unread = 0;
+        }
         let account = Account {
             thread,
             process: known.process,

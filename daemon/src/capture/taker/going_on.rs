@@ -41,13 +41,13 @@ impl Taker {
         match self.state_of(process.segment(), lane.slot) {
             Some(state) => Standing {
                 index: state.index,
-                records: state.records,
+                records: state.known_records(),
                 lacks_records: state.lacks_records,
                 stamp: state.stamp,
                 // An owner of whom the stream has nothing may have begun before, too.
                 goes_on: state.thread.is_some()
                     || state.is_late
-                    || state.records > state.begun.produced,
+                    || state.known_records() > state.begun.produced,
             },
             // None of it is in the file.
             None => {
@@ -116,7 +116,7 @@ impl Taker {
         let mut records = found.joined.produced;
         if let Some(state) = &state {
             self.assembler.take_up_ring(ring, state);
-            records = state.records;
+            records = state.known_records();
         }
         if state.is_none() {
             share.begun = match !is_past && lane.is_left() {

@@ -1,5 +1,6 @@
 //! What of the drain's records a capture takes, from when on, and what it misses.
 
+use std::ops::Range;
 use std::sync::mpsc::{Sender, TryRecvError};
 
 use gapii_protocol::atom::{gap_cause, process_end};
@@ -278,11 +279,19 @@ impl Taker {
         if self.portion(member).is_some_and(lets_go) || fault::is_put_in(Fault::SpaceGivenEarly) {
             return u64::MAX;
         }
-        match self.shares.get(at) {
-            Some(Some(share)) if share.blocks > 0 => share.written_index,
-            Some(Some(share)) if self.assembler.has_open(RingKey(at as u32)) => share.written_index,
-            _ => u64::MAX,
-        }
+        self.held(at).unwrap_or(u64::MAX)
+    }
+
+    /// Where something of the lane is on its way to the output: the ring index from which on.
+    fn held(&self, at: usize) -> Option<u64> {
+        let share = self.shares.get(at).copied().flatten()?;
+        let is_held = share.blocks > 0 || self.assembler.has_open(RingKey(at as u32));
+        is_held.then_some(share.written_index)
+    }
+
+    /// Whether something of these lanes is still on its way, though their process may be over.
+    pub fn holds(&self, mut lanes: Range<usize>) -> bool {
+        lanes.any(|at| self.held(at).is_some())
     }
 
     /// Hears which of its blocks are written, and tells of which lanes they had something.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gapii_protocol::trace::TraceReader;
+use gapii_protocol::trace::{FileAt, TraceReader};
 use gapii_ringbuf::CaptureId;
 
 use super::{Client, World};
@@ -11,7 +11,6 @@ use crate::capture::end::Cause;
 use crate::capture::recover::{RecoverError, recover};
 use crate::capture::simulation::random::Random;
 use crate::capture::spill::Spill;
-use crate::capture::survey::ReadAt;
 use crate::capture::taker::Taker;
 use crate::capture::{Capture, Order};
 use crate::process::Process;
@@ -155,7 +154,7 @@ impl Client {
     }
 
     fn has_footer(&self) -> bool {
-        let file = ReadAt::new(self.file.try_clone().expect("a descriptor"));
+        let file = FileAt::of(&self.file).expect("a descriptor");
         TraceReader::open(file).is_ok_and(|reader| reader.footer().is_some())
     }
 

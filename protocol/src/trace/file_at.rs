@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
+/// A trace file that others may read, or write, meanwhile.
+#[derive(Debug)]
 pub struct FileAt {
     file: File,
     at: u64,
