@@ -80,20 +80,29 @@ pub fn capture_crowd(time: Duration) -> Crowd {
     run(&mut session.ctl(["stop"])).ok();
 
     let mut crowd = Crowd { held, ..Crowd::default() };
-    for Whole { name, running, trace } in whole {
+    let finish = |Whole { name, running, trace }| {
         println!("{name}: {}", running.finish(LIMIT).ok().stderr.trim());
-        trace.is_whole("stop");
-        crowd.calls += number(&trace.info()["calls"]);
-    }
+        trace
+    };
+    let whole: Vec<_> = whole.into_iter().map(finish).collect();
     let slow = slow.join().expect("the slow client reads");
-    for (trace, said) in [slow, stalled.read(Duration::ZERO), stalled_too.read(Duration::ZERO)] {
+    let slow = [slow, stalled.read(Duration::ZERO), stalled_too.read(Duration::ZERO)];
+    // Whoever looks at the traces wants the processors.
+    assert_eq!(session.apps().len(), PROGRAMS, "every program goes on");
+    drop(programs);
+    for trace in whole {
+        trace.is_whole("stop");
+        let info = trace.info();
+        assert_eq!(info["lost"]["records"], 0, "{info:#}");
+        crowd.calls += number(&info["calls"]);
+    }
+    for (trace, said) in slow {
         println!("{}", said.trim());
         trace.verify();
         let lost = number(&trace.info()["lost"]["calls"]);
         assert_eq!(lost == 0, said.contains(" 0 lost"), "{said}");
         crowd.missed += lost;
     }
-    drop(programs);
     crowd
 }
 

@@ -502,7 +502,7 @@ impl Drain {
                 Look::Ended { is_cut } => {
                     changed = true;
                     if is_cut {
-                        rings.iter_mut().for_each(|lane| lane.cut = Some(lane.head(false)));
+                        rings.iter_mut().for_each(Lane::cut);
                     }
                 }
             }

@@ -2,6 +2,8 @@
 //!
 //! Decides nothing: it says what is there and what has been done with it.
 
+use std::sync::atomic::{Ordering, fence};
+
 use gapii_ringbuf::{
     Batch, Consumer, Emitted, Joined, LaneId, Merger, Reading, SegmentRing, SlotCounts, SlotState,
     Standing,
@@ -21,7 +23,7 @@ pub struct Lane {
     /// Heads of this round's two readings, as the application says.
     pub heads: [u64; 2],
     /// Nothing from here on is wanted.
-    pub cut: Option<u64>,
+    cut: Option<Cut>,
     /// Ring index behind the last record that the merge gave out.
     pub taken_index: u64,
     /// Records below that, ever.
@@ -41,6 +43,14 @@ pub struct Lane {
     pub is_accounted: bool,
     /// Why nothing of it is taken any more.
     pub refused: Option<String>,
+}
+
+/// Where a ring is read no further though its owner may go on: with what it was in, for example.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    index: u64,
+    /// What the owner had counted by then; it may not have published the last of that.
+    produced: u64,
 }
 
 /// Where another daemon has left a ring, as the ring itself says.
@@ -176,7 +186,16 @@ impl Lane {
             return consumer.read_index();
         }
         let head = if dead { consumer.head_of_dead_untrusted() } else { consumer.head_untrusted() };
-        self.cut.map_or(head, |cut| head.min(cut))
+        self.cut.map_or(head, |cut| head.min(cut.index))
+    }
+
+    /// Nothing from here on is wanted.
+    pub fn cut(&mut self) {
+        // The head is read after the count: all that was counted is below it, but for one.
+        let produced = self.counts().produced;
+        // Acquire: keeps the count's load before the head's.
+        fence(Ordering::Acquire);
+        self.cut = Some(Cut { index: self.head(false), produced });
     }
 
     /// True if it is news that nothing more of it is taken.
@@ -200,6 +219,18 @@ impl Lane {
     /// What its present owner had said by the last record that the merge gave out, as far as records tell.
     pub fn counts_given(&self) -> SlotCounts {
         SlotCounts { produced: self.begun.produced.wrapping_add(self.given), ..self.counts() }
+    }
+
+    /// What its present owner had said when nothing more of it was wanted. Is not made of what was read alone: what
+    /// is missing of what was counted by then shows.
+    pub fn counts_at_end(&self) -> SlotCounts {
+        match self.cut {
+            Some(cut) if self.refused.is_none() => {
+                let given = self.counts_given();
+                SlotCounts { produced: given.produced.max(cut.produced.saturating_sub(1)), ..given }
+            }
+            _ => self.counts(),
+        }
     }
 
     /// Records of its present owner that were read.

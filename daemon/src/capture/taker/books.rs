@@ -146,8 +146,8 @@ impl Taker {
         }
         let in_flight = self.commands_in_flight(member, lanes);
         for at in member.lanes.clone() {
-            let (after, read) = (lanes[at].counts(), lanes[at].read());
-            let account = self.close_account(at, &lanes[at], after, read);
+            let lane = &lanes[at];
+            let account = self.close_account(at, lane, lane.counts_at_end(), lane.read());
             self.tell_last_account(index, at, account, now_ns);
             self.assembler.end_ring(RingKey(at as u32), false);
         }
