@@ -37,7 +37,7 @@ pub struct Scope {
 
 /// A command of EGL. `None`: it comes from inside another.
 pub fn enter() -> Option<Scope> {
-    let mut scope = enter_gl()?;
+    let mut scope = enter_gl(this_thread())?;
     let seat = seats::this_seat().unwrap_or_else(|| {
         let _errno = ErrnoGuard::new();
         seats::take()
@@ -47,11 +47,9 @@ pub fn enter() -> Option<Scope> {
     Some(scope)
 }
 
-/// A command of OpenGL ES. `None`: it comes from inside another.
+/// A command of OpenGL ES, of the thread of these words. `None`: it comes from inside another.
 #[inline]
-pub fn enter_gl() -> Option<Scope> {
-    // SAFETY: this thread's own words.
-    let words = unsafe { &mut *words() };
+pub fn enter_gl(words: &mut Words) -> Option<Scope> {
     if words.in_hook != 0 || words.in_slow_path != 0 || thread::is_inside(words) {
         thread::count_reentrant();
         return None;

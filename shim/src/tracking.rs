@@ -81,13 +81,15 @@ impl Tracker {
     /// `None`: nothing is kept of this thread, or the command comes from inside another.
     #[inline(always)]
     pub fn begin() -> Option<Tracker> {
-        // SAFETY: this thread's own words.
-        if unsafe { (*words()).state }.is_null() {
+        // SAFETY: this thread's own words, and no other reference to them is alive.
+        let words = unsafe { &mut *words() };
+        if words.state.is_null() {
             return None;
         }
-        let scope = hooks::enter_gl()?;
-        // SAFETY: the scope keeps other commands of this thread away.
-        let thread = unsafe { state() }?;
+        let scope = hooks::enter_gl(words)?;
+        // SAFETY: made by `state_or_new` and alive until the thread ends; the scope keeps other
+        // commands of this thread away.
+        let thread = unsafe { words.state.as_mut() }?;
         Some(Tracker { thread, _scope: scope })
     }
 

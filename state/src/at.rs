@@ -39,12 +39,22 @@ impl<T: Default> At<i64> for Vec<T> {
         self.get(usize::try_from(key).ok()?)
     }
 
+    #[inline]
     fn at_mut(&mut self, key: i64) -> Option<&mut T> {
-        let key = usize::try_from(key).ok().filter(|key| *key < LIST_MAX)?;
+        let key = usize::try_from(key).ok()?;
         if key >= self.len() {
-            self.resize_with(key + 1, T::default);
+            grow(self, key);
         }
         self.get_mut(key)
+    }
+}
+
+/// Makes a list so long that it has the element, if it may. Apart from what is done every time.
+#[cold]
+#[inline(never)]
+fn grow<T: Default>(list: &mut Vec<T>, key: usize) {
+    if key < LIST_MAX {
+        list.resize_with(key + 1, T::default);
     }
 }
 

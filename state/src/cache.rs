@@ -61,18 +61,39 @@ impl<T: Default> NameCache<T> {
         // is read before the table is: an entry made meanwhile is newer than it claims.
         let version = group.version.load(Acquire);
         if self.version != version {
-            self.entries.fill(Ref::NONE);
-            self.version = version;
+            self.forget(version);
         }
-        let Some(entry) = self.entries.get_mut(name as usize % ENTRIES) else { return Ref::NONE };
-        if entry.name() == name {
-            return *entry;
+        let place = name as usize % ENTRIES;
+        *match self.entries.get(place) {
+            Some(entry) if entry.name() == name => entry,
+            _ => self.learn(group, place, ask),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn forget(&mut self, version: u64) {
+        self.entries.fill(Ref::NONE);
+        self.version = version;
+    }
+
+    /// Asks the group. Apart from what is done every time, which needs few registers.
+    #[cold]
+    #[inline(never)]
+    fn learn(
+        &mut self,
+        group: &Group,
+        place: usize,
+        ask: impl FnOnce(&mut GroupState) -> Ref<T>,
+    ) -> &Ref<T> {
         let found = ask(&mut group.lock());
-        if found.is_some() {
-            *entry = found;
+        match self.entries.get_mut(place) {
+            Some(entry) if found.is_some() => {
+                *entry = found;
+                entry
+            }
+            _ => &Ref::NONE,
         }
-        found
     }
 }
 

@@ -17,6 +17,7 @@ pub mod changes;
 mod dispatch;
 pub mod egl;
 mod extensions;
+mod few;
 #[cfg(feature = "tools")]
 pub mod follow;
 pub mod generated;
@@ -40,6 +41,7 @@ pub use cache::NameCache;
 #[cfg(feature = "tools")]
 pub use dispatch::{CommandState, Part, command};
 pub use extensions::Extensions;
+pub use few::Few;
 pub use generated::commands;
 pub use generated::fields::*;
 pub use gles::changed_maps;

@@ -74,11 +74,17 @@ impl<T: Default> Objects<T> {
 
     /// The object of that name, or none.
     pub fn find(&self, name: u64) -> Ref<T> {
+        if name == 0 {
+            return Ref::NONE;
+        }
         self.names.get(&name).copied().unwrap_or_default()
     }
 
     /// The object of that name, made if there is none. None for 0.
     pub fn bind(&mut self, name: u64) -> Ref<T> {
+        if name == 0 {
+            return Ref::NONE;
+        }
         match self.names.get(&name) {
             Some(found) => *found,
             None => self.create(name),

@@ -1,7 +1,5 @@
 //! State as a tree that tools can show.
 
-use std::collections::BTreeMap;
-
 use crate::objects::Objects;
 use crate::reference::Ref;
 
@@ -130,12 +128,12 @@ pub fn list<T>(elements: &[T], element: impl Fn(&T) -> Value) -> Value {
 }
 
 /// A map, its keys and values shown by `key` and `value`.
-pub fn map<K, V>(
-    entries: &BTreeMap<K, V>,
+pub fn map<'a, K: 'a, V: 'a>(
+    entries: impl IntoIterator<Item = (&'a K, &'a V)>,
     key: impl Fn(&K) -> Value,
     value: impl Fn(&V) -> Value,
 ) -> Value {
-    Value::Map(entries.iter().map(|(k, v)| (key(k), value(v))).collect())
+    Value::Map(entries.into_iter().map(|(k, v)| (key(k), value(v))).collect())
 }
 
 /// An optional, shown by `inner` where it is there.

@@ -1968,9 +1968,14 @@ pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
     let Some(mut call) = Call::begin(GL_PIXEL_STOREI) else {
         return trackers::glPixelStorei(pname, param);
     };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glPixelStorei::enter(tracked, readable, observer, pname, param)
-    });
+    if matches!(
+        pname,
+        0xcf5 | 0xd05 | 0xcf2 | 0xcf4 | 0xcf3 | 0x806e | 0x806d | 0xd02 | 0xd04 | 0xd03
+    ) {
+        tracking::touch(&mut call, |tracked, readable, observer| {
+            commands::glPixelStorei::enter(tracked, readable, observer, pname, param)
+        });
+    }
     let call = call.reserve(EFFECT, 8).map(|call| {
         call.put(0, pname);
         call.put(4, param);

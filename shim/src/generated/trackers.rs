@@ -3953,6 +3953,12 @@ pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray:
 
 pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
     let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PIXEL_STOREI);
+    if !matches!(
+        pname,
+        0xcf5 | 0xd05 | 0xcf2 | 0xcf4 | 0xcf3 | 0x806e | 0x806d | 0xd02 | 0xd04 | 0xd03
+    ) {
+        return driver(pname, param);
+    }
     let Some(mut tracker) = Tracker::begin() else { return driver(pname, param) };
     tracker.update(|tracked, readable, observer| {
         commands::glPixelStorei::enter(tracked, readable, observer, pname, param)

@@ -417,10 +417,10 @@ pub mod glBufferSubData {
         if thread.context.is_none() {
             return;
         }
-        let bound_buffer_0: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
-        if bound_buffer_0.is_some() && offset >= 0 && size > 0 {
+        let bound: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+        if bound.is_some() && offset >= 0 && size > 0 {
             observe::elements(seen, 3, data, size, 1);
-            crate::gles::change_buffer(thread, memory, target, offset, size, data);
+            crate::gles::change_buffer(thread, memory, bound, offset, size, data);
         }
     }
 }
@@ -1818,55 +1818,60 @@ pub mod glPixelStorei {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
 
-        if functions::is_alignment(param) {
-            match i64::from(pname) {
-                GL_UNPACK_ALIGNMENT => {
+        match i64::from(pname) {
+            GL_UNPACK_ALIGNMENT => {
+                if functions::is_alignment(param) {
                     set!(context.unpack_alignment, param);
                 }
-                GL_PACK_ALIGNMENT => {
+            }
+            GL_PACK_ALIGNMENT => {
+                if functions::is_alignment(param) {
                     set!(context.pack_alignment, param);
                 }
-                _ => {}
             }
-        }
-        if i64::from(param) >= 0 && functions::has_unpack_subimage(&*context) {
-            match i64::from(pname) {
-                GL_UNPACK_ROW_LENGTH => {
-                    set!(context.unpack_row_length, param);
+            GL_UNPACK_ROW_LENGTH | GL_UNPACK_SKIP_PIXELS | GL_UNPACK_SKIP_ROWS => {
+                if i64::from(param) >= 0 && functions::has_unpack_subimage(&*context) {
+                    match i64::from(pname) {
+                        GL_UNPACK_ROW_LENGTH => {
+                            set!(context.unpack_row_length, param);
+                        }
+                        GL_UNPACK_SKIP_PIXELS => {
+                            set!(context.unpack_skip_pixels, param);
+                        }
+                        _ => {
+                            set!(context.unpack_skip_rows, param);
+                        }
+                    }
                 }
-                GL_UNPACK_SKIP_PIXELS => {
-                    set!(context.unpack_skip_pixels, param);
-                }
-                GL_UNPACK_SKIP_ROWS => {
-                    set!(context.unpack_skip_rows, param);
-                }
-                _ => {}
             }
-        }
-        if i64::from(param) >= 0 && (context.version >= (3, 0)) {
-            match i64::from(pname) {
-                GL_UNPACK_IMAGE_HEIGHT => {
-                    set!(context.unpack_image_height, param);
+            GL_UNPACK_IMAGE_HEIGHT | GL_UNPACK_SKIP_IMAGES => {
+                if i64::from(param) >= 0 && (context.version >= (3, 0)) {
+                    match i64::from(pname) {
+                        GL_UNPACK_IMAGE_HEIGHT => {
+                            set!(context.unpack_image_height, param);
+                        }
+                        _ => {
+                            set!(context.unpack_skip_images, param);
+                        }
+                    }
                 }
-                GL_UNPACK_SKIP_IMAGES => {
-                    set!(context.unpack_skip_images, param);
-                }
-                _ => {}
             }
-        }
-        if i64::from(param) >= 0 && functions::has_pack_subimage(&*context) {
-            match i64::from(pname) {
-                GL_PACK_ROW_LENGTH => {
-                    set!(context.pack_row_length, param);
+            GL_PACK_ROW_LENGTH | GL_PACK_SKIP_PIXELS | GL_PACK_SKIP_ROWS => {
+                if i64::from(param) >= 0 && functions::has_pack_subimage(&*context) {
+                    match i64::from(pname) {
+                        GL_PACK_ROW_LENGTH => {
+                            set!(context.pack_row_length, param);
+                        }
+                        GL_PACK_SKIP_PIXELS => {
+                            set!(context.pack_skip_pixels, param);
+                        }
+                        _ => {
+                            set!(context.pack_skip_rows, param);
+                        }
+                    }
                 }
-                GL_PACK_SKIP_PIXELS => {
-                    set!(context.pack_skip_pixels, param);
-                }
-                GL_PACK_SKIP_ROWS => {
-                    set!(context.pack_skip_rows, param);
-                }
-                _ => {}
             }
+            _ => {}
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::group::Group;
 use crate::process::Process;
-use crate::{Extensions, NameCache, Objects, Ref, number};
+use crate::{Extensions, Few, NameCache, Objects, Ref, number};
 
 /// What a context has set up.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ pub struct Context {
     pub pack_skip_rows: i32,
     /// By target.
     #[cfg(feature = "tools")]
-    pub active_queries: BTreeMap<u32, Ref<Query>>,
+    pub active_queries: Few<u32, Ref<Query>>,
     /// The highest index of its type stands between primitives.
     pub primitive_restart: bool,
     /// GL_DITHER and GL_MULTISAMPLE are missing until they are touched: they begin enabled.
@@ -352,7 +352,7 @@ impl Context {
             pack_skip_pixels: 0,
             pack_skip_rows: 0,
             #[cfg(feature = "tools")]
-            active_queries: BTreeMap::new(),
+            active_queries: Few::new(),
             primitive_restart: false,
             #[cfg(feature = "tools")]
             capabilities: BTreeMap::new(),
@@ -922,7 +922,7 @@ impl Default for Framebuffer {
 pub struct Pipeline {
     /// By the bit of glUseProgramStages.
     #[cfg(feature = "tools")]
-    pub stages: BTreeMap<u32, Ref<Program>>,
+    pub stages: Few<u32, Ref<Program>>,
     pub active_program: Ref<Program>,
     #[cfg(feature = "tools")]
     pub label: String,
@@ -932,7 +932,7 @@ impl Default for Pipeline {
     fn default() -> Self {
         Self {
             #[cfg(feature = "tools")]
-            stages: BTreeMap::new(),
+            stages: Few::new(),
             active_program: Ref::NONE,
             #[cfg(feature = "tools")]
             label: String::new(),
@@ -1746,13 +1746,13 @@ impl Default for SamplerState {
 #[derive(Clone, PartialEq, Debug)]
 pub struct TextureUnit {
     /// By target.
-    pub bindings: BTreeMap<u32, Ref<Texture>>,
+    pub bindings: Few<u32, Ref<Texture>>,
     pub sampler: Ref<Sampler>,
 }
 
 impl Default for TextureUnit {
     fn default() -> Self {
-        Self { bindings: BTreeMap::new(), sampler: Ref::NONE }
+        Self { bindings: Few::new(), sampler: Ref::NONE }
     }
 }
 

@@ -36,7 +36,7 @@ impl VertexArrays {
     }
 
     /// Puts a slot's vertices into this buffer, or the program's memory.
-    #[inline]
+    #[inline(always)]
     fn place(
         &mut self,
         slot: usize,
@@ -71,6 +71,8 @@ impl VertexArrays {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn find_all_client(&mut self) {
         let slots = (0..self.attribs.len()).filter(|slot| self.is_client(*slot));
         let client = slots.fold(0, |bits, slot| bits | 1 << slot);
@@ -106,7 +108,7 @@ pub fn set_vertex_array<M: Memory + ?Sized>(
 }
 
 /// What glVertexAttribPointer does: [`set_vertex_array`], and how its numbers are taken.
-#[inline]
+#[inline(always)]
 pub fn set_vertex_pointer<M: Memory + ?Sized>(
     thread: &mut Thread,
     _memory: &M,

@@ -17,6 +17,7 @@ const COPIED_BYTES_MAX: i64 = 4 << 20;
 
 impl Context {
     /// What is bound to a target; none for a target that there is not.
+    #[inline]
     pub(super) fn buffer_at(&self, target: u32) -> Ref<Buffer> {
         match target {
             GL_ARRAY_BUFFER => self.array_buffer,
@@ -74,6 +75,7 @@ impl Context {
     }
 }
 
+#[inline]
 pub fn bound_buffer<M: Memory + ?Sized>(
     thread: &mut Thread,
     _memory: &M,
@@ -158,34 +160,41 @@ pub(super) fn zeros(bytes: usize) -> Option<Vec<u8>> {
     Some(zeros)
 }
 
-/// Part of the contents is replaced.
+/// Part of the contents of a buffer is replaced.
+#[inline(always)]
 pub fn change_buffer<M: Memory + ?Sized>(
     thread: &mut Thread,
     memory: &M,
-    target: u32,
+    buffer: Ref<Buffer>,
     offset: i64,
     size: i64,
     data: u64,
 ) {
     let Some(context) = thread.context.as_deref_mut() else { return };
-    context.write_contents(memory, context.buffer_at(target), offset, size, data);
+    context.write_contents(memory, buffer, offset, size, data);
 }
 
 impl Context {
     /// Whether the shim has to know what is in a buffer. Asks the group once about one that it has not.
+    #[inline]
     fn keeps_contents(&mut self, buffer: Ref<Buffer>) -> bool {
         // Pairs with the releases above. Who was told that a buffer has become a source sees their
         // number; it is read before the group is asked.
         let sources = self.group.index_sources.load(Acquire) as i64;
+        let place = buffer.name() as usize % self.other_buffers.len();
+        let is_known = self.other_buffers.get(place) == Some(&buffer);
+        !(is_known && self.other_buffers_of == sources) && self.ask_for_contents(buffer, sources)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask_for_contents(&mut self, buffer: Ref<Buffer>, sources: i64) -> bool {
         if self.other_buffers_of != sources {
             self.other_buffers.fill(Ref::NONE);
             self.other_buffers_of = sources;
         }
         let place = buffer.name() as usize % self.other_buffers.len();
         let Some(other) = self.other_buffers.get_mut(place) else { return false };
-        if *other == buffer {
-            return false;
-        }
         let group = self.group.lock();
         let Some(it) = group.buffers.get(buffer) else { return false };
         let keeps = it.is_index_source && !it.is_the_drivers;
@@ -196,6 +205,7 @@ impl Context {
     }
 
     /// Follows what the program writes into an index source: `size` bytes at `data`.
+    #[inline]
     pub(super) fn write_contents<M: Memory + ?Sized>(
         &mut self,
         memory: &M,
@@ -204,9 +214,21 @@ impl Context {
         size: i64,
         data: u64,
     ) {
-        if data == 0 || !self.keeps_contents(buffer) {
-            return;
+        if data != 0 && self.keeps_contents(buffer) {
+            self.copy_contents(memory, buffer, offset, size, data);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn copy_contents<M: Memory + ?Sized>(
+        &mut self,
+        memory: &M,
+        buffer: Ref<Buffer>,
+        offset: i64,
+        size: i64,
+        data: u64,
+    ) {
         let Some(bytes) = usize::try_from(size).ok().filter(|size| *size <= CONTENTS_BYTES_MAX)
         else {
             return;
@@ -336,16 +358,22 @@ mod tests {
         context(thread).group.lock().buffers.get(buffer).unwrap().contents.clone()
     }
 
+    /// So many bytes from that offset on are replaced in what is bound to the target.
+    fn change(thread: &mut Thread, memory: &Bytes, target: u32, (offset, size): (i64, i64)) {
+        let bound = bound_buffer(thread, memory, target);
+        change_buffer(thread, memory, bound, offset, size, AT);
+    }
+
     #[test]
     fn contents_of_an_index_source_follow_whatever_target_changes_them() {
         let (mut thread, source) = with_index_source();
         assert_eq!(contents(&mut thread, source), [1, 2, 3, 4]);
         let memory = Bytes(AT, vec![8, 9]);
-        change_buffer(&mut thread, &memory, GL_ARRAY_BUFFER, 1, 2, AT);
+        change(&mut thread, &memory, GL_ARRAY_BUFFER, (1, 2));
         assert_eq!(contents(&mut thread, source), [1, 8, 9, 4]);
         // What does not fit is the driver's to refuse.
-        change_buffer(&mut thread, &memory, GL_ARRAY_BUFFER, 3, 2, AT);
-        change_buffer(&mut thread, &memory, GL_ARRAY_BUFFER, -1, 2, AT);
+        change(&mut thread, &memory, GL_ARRAY_BUFFER, (3, 2));
+        change(&mut thread, &memory, GL_ARRAY_BUFFER, (-1, 2));
         assert_eq!(contents(&mut thread, source), [1, 8, 9, 4]);
     }
 
@@ -373,7 +401,7 @@ mod tests {
         copy_buffer(&mut thread, &Nothing, GL_COPY_READ_BUFFER, to, 0, 0, 2);
         assert!(contents(&mut thread, source).is_empty());
         // All of it written at once is known again.
-        change_buffer(&mut thread, &Bytes(AT, vec![5; 4]), to, 0, 4, AT);
+        change(&mut thread, &Bytes(AT, vec![5; 4]), to, (0, 4));
         assert_eq!(contents(&mut thread, source), [5; 4]);
     }
 
@@ -382,7 +410,7 @@ mod tests {
         let (mut thread, source) = with_index_source();
         give_to_driver(&mut thread, &Nothing, source);
         define_buffer(&mut thread, &Nothing, GL_ELEMENT_ARRAY_BUFFER, 4, 0);
-        change_buffer(&mut thread, &Bytes(AT, vec![5; 4]), GL_ELEMENT_ARRAY_BUFFER, 0, 4, AT);
+        change(&mut thread, &Bytes(AT, vec![5; 4]), GL_ELEMENT_ARRAY_BUFFER, (0, 4));
         copy_buffer(&mut thread, &Nothing, GL_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER, 0, 0, 4);
         assert!(contents(&mut thread, source).is_empty());
     }

@@ -66,15 +66,15 @@ fn depth_stencil_bytes(format: u32, ty: u32) -> u64 {
 /// Bytes of one vertex' attribute; 0 for a type that there is not.
 #[inline]
 pub fn vertex_bytes(size: i32, ty: u32) -> u64 {
-    let numbers = u64::try_from(size).unwrap_or(0);
-    match ty {
+    let is_packed = matches!(
+        ty,
         GL_INT_2_10_10_10_REV
-        | GL_UNSIGNED_INT_2_10_10_10_REV
-        | GL_INT_10_10_10_2_OES
-        | GL_UNSIGNED_INT_10_10_10_2_OES => 4,
-        GL_FIXED => numbers * 4,
-        _ => numbers * component_bytes(ty),
-    }
+            | GL_UNSIGNED_INT_2_10_10_10_REV
+            | GL_INT_10_10_10_2_OES
+            | GL_UNSIGNED_INT_10_10_10_2_OES
+    );
+    let bytes = if ty == GL_FIXED { 4 } else { component_bytes(ty) };
+    if is_packed { 4 } else { u64::from(size.max(0).cast_unsigned()) * bytes }
 }
 
 /// Bytes of an index; 0 for a type that there is not.

@@ -70,6 +70,7 @@ pub fn delete_program<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name
 }
 
 /// Makes a program current, and lets go of the one that was.
+#[inline(always)]
 pub fn use_program<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let name = u64::from(name);

@@ -1,7 +1,7 @@
 //! Images of textures that are defined all at once.
 
 use super::enums::*;
-use crate::{Memory, Ref, Texture, TextureImage, Thread};
+use crate::{Context, Memory, Ref, Texture, TextureImage, Thread};
 
 /// Images for all levels at once, whose sizes never change again.
 pub fn define_storage<M: Memory + ?Sized>(
@@ -39,6 +39,7 @@ pub fn define_storage<M: Memory + ?Sized>(
 }
 
 /// What a texture is bound to first, it is for.
+#[inline]
 pub fn note_target<M: Memory + ?Sized>(
     thread: &mut Thread,
     _memory: &M,
@@ -47,13 +48,22 @@ pub fn note_target<M: Memory + ?Sized>(
 ) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let place = texture.name() as usize % context.targeted_textures.len();
-    let Some(noted) = context.targeted_textures.get_mut(place) else { return };
-    if *noted != texture {
+    if context.targeted_textures.get(place) != Some(&texture) {
+        set_target(context, texture, target);
+    }
+}
+
+/// Apart from what is done every time a texture is bound.
+#[cold]
+#[inline(never)]
+fn set_target(context: &mut Context, texture: Ref<Texture>, target: u32) {
+    let place = texture.name() as usize % context.targeted_textures.len();
+    if let Some(noted) = context.targeted_textures.get_mut(place) {
         *noted = texture;
-        let mut group = context.group.lock();
-        if let Some(texture) = group.textures.get_mut(texture).filter(|it| it.target == 0) {
-            texture.target = target;
-        }
+    }
+    let mut group = context.group.lock();
+    if let Some(texture) = group.textures.get_mut(texture).filter(|it| it.target == 0) {
+        texture.target = target;
     }
 }
 

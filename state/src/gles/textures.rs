@@ -134,7 +134,7 @@ fn found<T>(context: &Context, name: u32, find: impl FnOnce(&GroupState, u64) ->
 mod tests {
     use super::super::testing::{context, thread};
     use super::*;
-    use crate::Nothing;
+    use crate::{At, Nothing};
 
     /// A thread with texture 5 of that target.
     fn with_texture(target: u32) -> (Thread, Ref<Texture>) {
@@ -171,7 +171,7 @@ mod tests {
         let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
         let unit = context(&mut thread);
         unit.texture_units.push(crate::TextureUnit::default());
-        unit.texture_units[0].bindings.insert(GL_TEXTURE_2D, texture);
+        *unit.texture_units[0].bindings.at_mut(GL_TEXTURE_2D).unwrap() = texture;
         let framebuffer = unit.framebuffers.create(1);
         unit.draw_framebuffer = framebuffer;
         let (all, point) = (GL_DRAW_FRAMEBUFFER, GL_DEPTH_STENCIL_ATTACHMENT);

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::group::Group;
 use crate::process::Process;
-use crate::{Extensions, NameCache, Objects, Ref, number};
+use crate::{Extensions, Few, NameCache, Objects, Ref, number};
 ";
 
 pub fn emit(program: &Program) -> Vec<String> {

@@ -92,6 +92,10 @@ pub fn rust(program: &Program, ty: &Type) -> String {
         Type::Bytes => "Vec<u8>".to_owned(),
         Type::Array(element, len) => format!("[{}; {len}]", inner(element)),
         Type::List(element) => format!("Vec<{}>", inner(element)),
+        // What is bound to each target, or the like.
+        Type::Map(key, value) if matches!(**value, Type::Ref(_)) => {
+            format!("Few<{}, {}>", inner(key), inner(value))
+        }
         Type::Map(key, value) => format!("BTreeMap<{}, {}>", inner(key), inner(value)),
         Type::Optional(value) => format!("Option<{}>", inner(value)),
         Type::Ref(object) => format!("Ref<{}>", program[*object].name),
@@ -119,6 +123,7 @@ pub fn default(program: &Program, ty: &Type) -> String {
         Type::Number(_) | Type::Address => "0".to_owned(),
         Type::Text => "String::new()".to_owned(),
         Type::Bytes | Type::List(_) => "Vec::new()".to_owned(),
+        Type::Map(_, value) if matches!(**value, Type::Ref(_)) => "Few::new()".to_owned(),
         Type::Map(..) => "BTreeMap::new()".to_owned(),
         Type::Array(element, len) if is_copy(program, element) => {
             format!("[{}; {len}]", default(program, element))

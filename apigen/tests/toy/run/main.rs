@@ -12,6 +12,8 @@ pub mod changes;
 pub mod dispatch;
 #[path = "../../../../state/src/extensions.rs"]
 mod extensions;
+#[path = "../../../../state/src/few.rs"]
+mod few;
 pub mod generated;
 #[path = "../../../../state/src/group.rs"]
 mod group;
@@ -49,6 +51,7 @@ mod values;
 pub use at::At;
 pub use cache::NameCache;
 pub use extensions::Extensions;
+pub use few::Few;
 pub use generated::commands;
 pub use generated::fields::*;
 pub use group::Group;

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::group::Group;
 use crate::process::Process;
-use crate::{Extensions, NameCache, Objects, Ref, number};
+use crate::{Extensions, Few, NameCache, Objects, Ref, number};
 
 /// What a context has set up.
 #[derive(Debug)]
