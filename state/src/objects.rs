@@ -119,13 +119,19 @@ impl<T: Default> Objects<T> {
     }
 
     pub fn get(&self, object: Ref<T>) -> Option<&T> {
+        if object.is_none() {
+            return None;
+        }
         let slot = self.slots.get(object.slot())?;
-        (object.is_some() && slot.bearer == object).then_some(&slot.object)
+        (slot.bearer == object).then_some(&slot.object)
     }
 
     pub fn get_mut(&mut self, object: Ref<T>) -> Option<&mut T> {
+        if object.is_none() {
+            return None;
+        }
         let slot = self.slots.get_mut(object.slot())?;
-        (object.is_some() && slot.bearer == object).then_some(&mut slot.object)
+        (slot.bearer == object).then_some(&mut slot.object)
     }
 
     /// Objects that have a name, by it.

@@ -346,12 +346,9 @@ pub fn is_integer_format(size: i32, r#type: u32) -> bool {
 /// Generic attributes that there are.
 #[inline]
 pub fn is_attrib(context: &Context, index: u32) -> bool {
-    i64::from(index)
-        < (if i64::from(context.limits.vertex_attribs) > 0 {
-            i64::min(i64::from(context.limits.vertex_attribs), 32)
-        } else {
-            32
-        })
+    i64::from(index) < 32
+        && (i64::from(index) < i64::from(context.limits.vertex_attribs)
+            || i64::from(context.limits.vertex_attribs) <= 0)
 }
 
 /// Since ES 3 memory of the program can't be given to a vertex array object.

@@ -25,7 +25,6 @@ fn components(format: u32) -> u64 {
     }
 }
 
-#[inline]
 fn component_bytes(ty: u32) -> u64 {
     match ty {
         GL_BYTE | GL_UNSIGNED_BYTE => 1,
@@ -66,15 +65,27 @@ fn depth_stencil_bytes(format: u32, ty: u32) -> u64 {
 /// Bytes of one vertex' attribute; 0 for a type that there is not.
 #[inline]
 pub fn vertex_bytes(size: i32, ty: u32) -> u64 {
-    let is_packed = matches!(
-        ty,
+    let numbers = u64::from(size.max(0).cast_unsigned());
+    match NUMBER_BYTES.get(ty.wrapping_sub(GL_BYTE) as usize) {
+        Some(bytes) => numbers * u64::from(*bytes),
+        None => rare_vertex_bytes(numbers, ty),
+    }
+}
+
+/// Bytes of a number of each type from GL_BYTE to GL_FIXED; 0 for one that no vertex has.
+const NUMBER_BYTES: [u8; 13] = [1, 1, 2, 2, 4, 4, 4, 0, 0, 0, 0, 2, 4];
+const _: () = assert!(GL_FIXED - GL_BYTE + 1 == NUMBER_BYTES.len() as u32);
+
+#[cold]
+fn rare_vertex_bytes(numbers: u64, ty: u32) -> u64 {
+    match ty {
         GL_INT_2_10_10_10_REV
-            | GL_UNSIGNED_INT_2_10_10_10_REV
-            | GL_INT_10_10_10_2_OES
-            | GL_UNSIGNED_INT_10_10_10_2_OES
-    );
-    let bytes = if ty == GL_FIXED { 4 } else { component_bytes(ty) };
-    if is_packed { 4 } else { u64::from(size.max(0).cast_unsigned()) * bytes }
+        | GL_UNSIGNED_INT_2_10_10_10_REV
+        | GL_INT_10_10_10_2_OES
+        | GL_UNSIGNED_INT_10_10_10_2_OES => 4,
+        GL_HALF_FLOAT_OES => numbers * 2,
+        _ => 0,
+    }
 }
 
 /// Bytes of an index; 0 for a type that there is not.
