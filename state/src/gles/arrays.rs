@@ -35,7 +35,7 @@ impl VertexArrays {
             && self.binding_of(slot).is_some_and(|at| at.buffer.is_none() && at.offset != 0)
     }
 
-    /// Puts a slot's vertices into this buffer, or the program's memory.
+    /// Puts a slot's vertices into this buffer, or the program's memory; `set` does what else is to be set.
     #[inline(always)]
     fn place(
         &mut self,
@@ -43,20 +43,21 @@ impl VertexArrays {
         buffer: Ref<Buffer>,
         (size, ty): (i32, u32),
         (stride, pointer): (i32, u64),
-    ) -> Option<&mut crate::VertexAttrib> {
+        set: impl FnOnce(&mut crate::VertexAttrib),
+    ) {
         let packed = || i32::try_from(formats::vertex_bytes(size, ty)).unwrap_or(0);
         let stride = if stride == 0 { packed() } else { stride };
-        let binding = self.bindings.get_mut(slot)?;
+        let slots = (self.bindings.get_mut(slot), self.attribs.get_mut(slot));
+        let (Some(binding), Some(attrib)) = slots else { return };
         binding.buffer = buffer;
         binding.offset = pointer;
         binding.stride = stride;
-        let attrib = self.attribs.get_mut(slot)?;
         attrib.size = size;
         attrib.kind = ty;
         attrib.relative_offset = 0;
         attrib.binding_shift = 0;
+        set(attrib);
         self.find_client(slot);
-        self.attribs.get_mut(slot)
     }
 
     /// Finds again what lies in the program's memory, after a change of a slot or of the binding
@@ -104,7 +105,7 @@ pub fn set_vertex_array<M: Memory + ?Sized>(
 ) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let buffer = context.array_buffer;
-    context.arrays_mut().place(slot as usize, buffer, (size, ty), (stride, pointer));
+    context.arrays_mut().place(slot as usize, buffer, (size, ty), (stride, pointer), |_| {});
 }
 
 /// What glVertexAttribPointer does: [`set_vertex_array`], and how its numbers are taken.
@@ -122,12 +123,10 @@ pub fn set_vertex_pointer<M: Memory + ?Sized>(
 ) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let buffer = context.array_buffer;
-    let arrays = context.arrays_mut();
-    let placed = arrays.place(slot as usize, buffer, (size, ty), (stride, pointer));
-    if let Some(attrib) = placed {
+    context.arrays_mut().place(slot as usize, buffer, (size, ty), (stride, pointer), |attrib| {
         attrib.normalized = normalized;
         attrib.integer = integer;
-    }
+    });
 }
 
 #[inline]
