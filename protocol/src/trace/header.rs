@@ -17,8 +17,8 @@ use crate::filter::Filter;
 pub const HEADER_FRAME_BYTES_MAX: usize = 16 << 20;
 /// Longest header body a reader takes, decompressed, in bytes.
 pub const HEADER_BODY_BYTES_MAX: usize = 16 << 20;
-/// Headers are written once and read often.
-const HEADER_LEVEL: i32 = 9;
+/// Programs wait for a capture to begin: a header is to take little time, and may take some kilobytes.
+const HEADER_LEVEL: i32 = 3;
 
 /// First frame of a trace file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

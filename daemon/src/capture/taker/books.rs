@@ -47,7 +47,7 @@ impl Taker {
         &mut self,
         at: usize,
         lane: &Lane,
-        after: SlotCounts,
+        mut after: SlotCounts,
         read: u64,
     ) -> Option<rings::Account> {
         let ring = RingKey(at as u32);
@@ -72,15 +72,18 @@ impl Taker {
         let thread = owner?;
         let known = self.assembler.thread(thread);
         if lacks_records && lane.refused.is_none() {
-            // What is in no book another daemon had: the lane has not counted it.
+            // What is in no book another daemon had: the lane has not counted it. Where it was cut, its
+            // count may be lower than the books'.
             let produced = after.produced.wrapping_sub(before.produced);
             let in_books = [known.records, left_out, discarded, missed.map_or(0, |it| it.records)];
-            let rest = in_books.into_iter().fold(produced, u64::saturating_sub);
+            let in_books = in_books.into_iter().fold(0, u64::saturating_add);
+            let rest = produced.saturating_sub(in_books);
             if rest > 0 {
                 let cause = gap_cause::RESTARTED;
                 let lost = missed.get_or_insert(GapEntry { cause, ..GapEntry::default() });
                 lost.records = lost.records.saturating_add(rest);
             }
+            after.produced = before.produced.wrapping_add(produced.max(in_books));
             unread = 0;
         }
         let account = Account {
