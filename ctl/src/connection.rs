@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gapii_protocol::control::{
-    self, ClientHello, ControlError, Event, FILTER_VERSION, FrameBuffer, KEEPING_VERSION,
-    LINK_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello, StartRequest,
-    TRIGGER_VERSION, TakeUpRequest, code,
+    self, ClientHello, ControlError, Event, ExitedRequest, FILTER_VERSION, FrameBuffer,
+    KEEPING_VERSION, LINK_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello,
+    StartRequest, TRIGGER_VERSION, TakeUpRequest, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -135,6 +135,26 @@ impl Connection {
     /// Where the daemon listens.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Tells how an application ended that is kept, and waits until that is known: whoever asks for what was kept
+    /// from then on is told it, too.
+    pub fn tell_exit(
+        &mut self,
+        exited: ExitedRequest,
+        mut held: impl FnMut(&control::Held),
+    ) -> Result<(), Failure> {
+        self.send(&Request::Exited(exited))?;
+        // Requests are dealt with in their order.
+        self.send(&Request::Apps)?;
+        loop {
+            match self.answer()? {
+                Event::Apps(_) => return Ok(()),
+                // It was on its way.
+                Event::Held(on_its_way) => held(&on_its_way),
+                other => return Err(self.out_of_turn(&other)),
+            }
+        }
     }
 
     /// Has what is kept of an application written into `output`, however long that takes.

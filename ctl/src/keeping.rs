@@ -49,7 +49,7 @@ impl Keeping {
     /// Tells how the program ended, which only its parent knows.
     pub fn program_ended(&mut self, pid: u32, status: ExitStatus) -> Result<(), Failure> {
         let exited = ExitedRequest { capture: 0, pid: Some(pid), signal: status.signal() };
-        self.connection.send(&Request::Exited(exited))
+        self.connection.tell_exit(exited, say_held)
     }
 
     /// Has all that is kept written.
