@@ -142,18 +142,14 @@ impl Connection {
     pub fn tell_exit(
         &mut self,
         exited: ExitedRequest,
-        mut held: impl FnMut(&control::Held),
+        held: impl FnMut(&control::Held),
     ) -> Result<(), Failure> {
         self.send(&Request::Exited(exited))?;
         // Requests are dealt with in their order.
         self.send(&Request::Apps)?;
-        loop {
-            match self.answer()? {
-                Event::Apps(_) => return Ok(()),
-                // It was on its way.
-                Event::Held(on_its_way) => held(&on_its_way),
-                other => return Err(self.out_of_turn(&other)),
-            }
+        match self.answer_past_holds(held)? {
+            Event::Apps(_) => Ok(()),
+            other => Err(self.out_of_turn(&other)),
         }
     }
 
@@ -162,20 +158,16 @@ impl Connection {
         &mut self,
         request: SaveRequest,
         output: BorrowedFd<'_>,
-        mut held: impl FnMut(&control::Held),
+        held: impl FnMut(&control::Held),
     ) -> Result<control::Saved, Failure> {
         self.must_keep()?;
         self.stream.set_read_timeout(Some(SAVE_DEADLINE)).map_err(|error| self.broken(&error))?;
         let frame = self.frame(&Request::Save(request))?;
         let sent = self.send_with(&frame, output).map_err(|error| self.broken(&error))?;
         self.stream.write_all(&frame[sent..]).map_err(|error| self.broken(&error))?;
-        loop {
-            match self.answer()? {
-                Event::Saved(saved) => return Ok(saved),
-                // It was on its way.
-                Event::Held(on_its_way) => held(&on_its_way),
-                other => return Err(self.out_of_turn(&other)),
-            }
+        match self.answer_past_holds(held)? {
+            Event::Saved(saved) => Ok(saved),
+            other => Err(self.out_of_turn(&other)),
         }
     }
 
@@ -310,6 +302,19 @@ impl Connection {
                 Ok(received) => self.received.extend(&bytes[..received]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.broken(&error)),
+            }
+        }
+    }
+
+    /// The next answer; holds that are told of before it, which may be on their way at any time, go to `held`.
+    fn answer_past_holds(
+        &mut self,
+        mut held: impl FnMut(&control::Held),
+    ) -> Result<Event, Failure> {
+        loop {
+            match self.answer()? {
+                Event::Held(on_its_way) => held(&on_its_way),
+                other => return Ok(other),
             }
         }
     }

@@ -52,7 +52,7 @@ pub const FLAG_TAKE_OVER: u32 = 4;
 
 /// How long an application looks for another daemon in mid-capture, and how long who asked for the capture
 /// does, in milliseconds.
-pub const LOOK_MS: u64 = 5_000;
+pub const LOOK_MS: u64 = 10_000;
 /// How long a daemon keeps an application waiting for somebody who wants its capture to go on.
 pub const CLAIM_MS: u64 = 1_000;
 

@@ -45,10 +45,6 @@ use gapii_protocol::control::{IfSlow, Summary, reason};
 use gapii_protocol::trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
 use gapii_protocol::trace::{BlockEncoder, TraceHeader};
 use gapii_ringbuf::CaptureId;
-use thread_priority::{
-    NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
-    set_thread_priority_and_policy, thread_native_id,
-};
 
 use crate::capture::backlog::backlog;
 use crate::capture::drain::DrainHandle;
@@ -65,6 +61,9 @@ use crate::capture::taker::Taker;
 use crate::capture::writer::{Writer, Written};
 use crate::clock;
 use crate::process::{Counter, Process};
+
+/// Niceness of threads whose work can wait: a tenth of the time of who does not let anybody go first.
+const LOW_PRIORITY: i32 = 10;
 
 /// Where a capture goes.
 pub enum Destination {
@@ -422,11 +421,11 @@ impl Drop for Ending {
     }
 }
 
-/// This thread runs only where no other wants the processor.
+/// This thread leaves the processors to others, but for a little: with next to nothing it would be long in
+/// ending when the daemon is killed, and none could take its place meanwhile.
 pub fn yield_to_programs() {
-    let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
-    let thread = thread_native_id();
-    if let Err(error) = set_thread_priority_and_policy(thread, ThreadPriority::Min, idle) {
+    // Of this thread alone.
+    if let Err(error) = rustix::process::setpriority_process(None, LOW_PRIORITY) {
         tracing::debug!(%error, "compression has the daemon's own priority");
     }
 }

@@ -72,18 +72,10 @@ impl Taker {
         let thread = owner?;
         let known = self.assembler.thread(thread);
         if lacks_records && lane.refused.is_none() {
-            // What is in no book another daemon had: the lane has not counted it. Where it was cut, its
-            // count may be lower than the books'.
             let produced = after.produced.wrapping_sub(before.produced);
-            let in_books = [known.records, left_out, discarded, missed.map_or(0, |it| it.records)];
-            let in_books = in_books.into_iter().fold(0, u64::saturating_add);
-            let rest = produced.saturating_sub(in_books);
-            if rest > 0 {
-                let cause = gap_cause::RESTARTED;
-                let lost = missed.get_or_insert(GapEntry { cause, ..GapEntry::default() });
-                lost.records = lost.records.saturating_add(rest);
-            }
-            after.produced = before.produced.wrapping_add(produced.max(in_books));
+            let in_books = known.records.saturating_add(left_out).saturating_add(discarded);
+            let all = count_unknown(produced, in_books, &mut missed);
+            after.produced = before.produced.wrapping_add(all);
             unread = 0;
         }
         let account = Account {
@@ -210,4 +202,17 @@ impl Taker {
         };
         member.lanes.clone().filter_map(in_flight).collect()
     }
+}
+
+/// Adds what a thread produced and no book of an earlier daemon had, which the lane has not counted, to what
+/// is missed; how much it produced in all. Where it was cut, that count may be lower than the books'.
+fn count_unknown(produced: u64, in_books: u64, missed: &mut Option<GapEntry>) -> u64 {
+    let in_books = in_books.saturating_add(missed.map_or(0, |it| it.records));
+    let unknown = produced.saturating_sub(in_books);
+    if unknown > 0 {
+        let cause = gap_cause::RESTARTED;
+        let lost = missed.get_or_insert(GapEntry { cause, ..GapEntry::default() });
+        lost.records = lost.records.saturating_add(unknown);
+    }
+    produced.max(in_books)
 }
