@@ -36,6 +36,9 @@ fn text(progress: &Progress, elapsed: Duration) -> String {
     if progress.is_waiting {
         return "waiting for what it is to begin at".to_owned();
     }
+    if progress.is_paused {
+        return format!("paused after {} frames", HumanCount(progress.frames));
+    }
     if progress.describing {
         return format!(
             "copying the program's state: {} so far, {}/s",
@@ -72,7 +75,9 @@ mod tests {
     }
 
     #[test]
-    fn line_says_that_nothing_is_recorded_yet() {
+    fn line_says_why_nothing_is_recorded() {
+        let paused = Progress { is_paused: true, frames: 1_200, ..Progress::default() };
+        assert_eq!(text(&paused, Duration::ZERO), "paused after 1,200 frames");
         let waiting = Progress { is_waiting: true, ..Progress::default() };
         assert!(text(&waiting, Duration::from_secs(2)).starts_with("waiting for what"));
     }

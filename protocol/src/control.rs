@@ -533,6 +533,8 @@ pub struct Progress {
     pub spilled_bytes: u64,
     /// Nothing of what comes is recorded: it is paused, or its output took too little.
     pub is_missing: bool,
+    /// It is paused.
+    pub is_paused: bool,
     /// Nothing is recorded yet of a process: what it is waited for to do has not come.
     pub is_waiting: bool,
     pub lost_calls: u64,

@@ -188,11 +188,13 @@ fn pause_is_a_gap_and_the_capture_goes_on_with_all_described_anew() {
     until(&session, "paused", "it has frames", has_frames(5));
     run(&mut session.ctl(["pause", "paused"])).ok();
     let before = until(&session, "paused", "it misses frames", |progress| {
-        progress["is_missing"] == true && number(&progress["lost_calls"]) > 100
+        progress["is_paused"] == true && number(&progress["lost_calls"]) > 100
     });
     run(&mut session.ctl(["resume", "paused"])).ok();
     let frames = number(&before["progress"]["frames"]);
-    until(&session, "paused", "it goes on", has_frames(frames + 5));
+    until(&session, "paused", "it goes on", |progress| {
+        progress["is_paused"] == false && has_frames(frames + 5)(progress)
+    });
     run(&mut session.ctl(["stop", "paused"])).ok();
     paused.finish(LIMIT).ok();
     trace.verify();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use gapii_protocol::control::{AppInfo, CaptureInfo, Event, Request};
+use gapii_protocol::control::{AppInfo, CaptureInfo, Event, Progress, Request};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Connect, Json};
@@ -44,10 +44,11 @@ fn rows(captures: &[CaptureInfo], apps: &[AppInfo]) -> String {
     ];
     let rows = captures.iter().map(|capture| {
         let progress = &capture.progress;
-        let state = match (progress.is_missing, progress.is_waiting) {
-            (true, _) => "missing",
-            (false, true) => "waiting",
-            (false, false) => "recording",
+        let state = match progress {
+            Progress { is_paused: true, .. } => "paused",
+            Progress { is_missing: true, .. } => "missing",
+            Progress { is_waiting: true, .. } => "waiting",
+            _ => "recording",
         };
         [
             capture.capture.to_string(),
@@ -109,9 +110,12 @@ mod tests {
             client: 99,
             pids: vec![7, 8],
             running_ns: 61_000_000_000,
-            progress,
+            progress: progress.clone(),
         };
-        let text = rows(&[slow], &[app]);
+        let paused = Progress { is_paused: true, ..progress.clone() };
+        let paused = CaptureInfo { progress: paused, ..slow.clone() };
+        let text = rows(&[slow, paused], &[app]);
+        assert!(text.ends_with("paused\n"), "{text}");
         let line: Vec<_> = text.lines().nth(1).unwrap().split("  ").map(str::trim).collect();
         let cells: Vec<_> = line.into_iter().filter(|cell| !cell.is_empty()).collect();
         assert_eq!(

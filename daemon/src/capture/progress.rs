@@ -25,6 +25,7 @@ pub struct Progress {
     pub spilled_bytes: AtomicU64,
     /// What comes is missing in it.
     pub is_missing: AtomicBool,
+    pub is_paused: AtomicBool,
     /// What is waited for has not come.
     pub is_waiting: AtomicBool,
     pub lost_calls: AtomicU64,
@@ -53,6 +54,7 @@ impl Progress {
             // Relaxed: as below.
             spilled_bytes: self.spilled_bytes.load(Ordering::Relaxed),
             is_missing: self.is_missing.load(Ordering::Relaxed),
+            is_paused: self.is_paused.load(Ordering::Relaxed),
             is_waiting: self.is_waiting.load(Ordering::Relaxed),
             lost_calls: totals.lost.calls,
             waits: totals.waits,

@@ -58,6 +58,7 @@ impl Taker {
         let misses = |portion: &Portion| matches!(portion.state, PortionState::Missing { .. });
         let is_missing = self.portions.iter().flatten().any(misses);
         progress.is_missing.store(is_missing, Ordering::Relaxed);
+        progress.is_paused.store(self.is_paused, Ordering::Relaxed);
         let is_waiting = self.portions.iter().flatten().any(Portion::is_armed);
         progress.is_waiting.store(is_waiting, Ordering::Relaxed);
         for (counter, value) in [
