@@ -48,8 +48,8 @@ const CHECKS: &[Check] = &[
     },
     Check { name: "unit tests of the shim", again: "cargo test -p gapii-shim", run: shim_tests },
     Check {
-        name: "models of the ring and the merge",
-        again: "RUSTFLAGS='--cfg loom' cargo test --release -p gapii-ringbuf --test 'loom_*'",
+        name: "models of the ring, the merge and the tracers",
+        again: "RUSTFLAGS='--cfg loom' cargo test --release -p gapii-ringbuf -p gapii-tracers --test 'loom_*'",
         run: models,
     },
     Check {
@@ -103,7 +103,9 @@ fn shim_tests() -> anyhow::Result<()> {
 
 /// In a target folder of their own, since the flag would rebuild everything twice.
 fn models() -> anyhow::Result<()> {
-    let mut cargo = step::cargo(&["test", "--release", "-p", "gapii-ringbuf", "--test", "loom_*"]);
+    let packages = ["-p", "gapii-ringbuf", "-p", "gapii-tracers"];
+    let mut cargo = step::cargo(&["test", "--release"]);
+    cargo.args(packages).args(["--test", "loom_*"]);
     cargo.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", tree::target().join("loom"));
     step::run(&mut cargo)
 }

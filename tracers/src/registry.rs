@@ -1,0 +1,129 @@
+//! `Registry`: the tracers there are, which are enabled in which order, and rosters that calls may
+//! still hold. Under the lock of [`crate::Tracers`].
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+
+use crate::current::is_held;
+use crate::roster::{Hook, Pair, Roster, UserData};
+use crate::seat::Seat;
+use crate::thread::SEATS;
+use crate::tracers::{Refusal, TracerId};
+
+#[derive(Debug)]
+pub(crate) struct Registry {
+    tracers: BTreeMap<TracerId, Tracer>,
+    /// In the order in which they were enabled.
+    enabled: Vec<TracerId>,
+    retired: Vec<Retired>,
+    last_id: usize,
+}
+
+#[derive(Debug)]
+struct Tracer {
+    user_data: UserData,
+    pairs: BTreeMap<usize, Pair>,
+}
+
+/// A roster that is not the current one any more. Came out of a box.
+#[derive(Debug)]
+struct Retired(*mut Roster);
+
+// SAFETY: the roster is only read, and freed by who has the registry.
+unsafe impl Send for Retired {}
+
+impl Registry {
+    pub const fn new() -> Self {
+        Self { tracers: BTreeMap::new(), enabled: Vec::new(), retired: Vec::new(), last_id: 0 }
+    }
+
+    pub fn add(&mut self, user_data: *mut c_void) -> TracerId {
+        self.last_id += 1;
+        let id = TracerId::new(self.last_id);
+        self.tracers.insert(id, Tracer { user_data: UserData(user_data), pairs: BTreeMap::new() });
+        id
+    }
+
+    pub fn is_enabled(&self, tracer: TracerId) -> Result<bool, Refusal> {
+        let known = self.tracers.contains_key(&tracer);
+        if known { Ok(self.enabled.contains(&tracer)) } else { Err(Refusal::Unknown) }
+    }
+
+    /// The callbacks of a tracer that is neither enabled nor draining.
+    pub fn pairs_mut(&mut self, tracer: TracerId) -> Result<&mut BTreeMap<usize, Pair>, Refusal> {
+        if self.is_enabled(tracer)? {
+            return Err(Refusal::Enabled);
+        }
+        if self.is_in_flight(tracer, |_| true) {
+            return Err(Refusal::Draining);
+        }
+        let tracer = self.tracers.get_mut(&tracer).ok_or(Refusal::Unknown)?;
+        Ok(&mut tracer.pairs)
+    }
+
+    /// Changes the order of enabled tracers; true where it is not what it was.
+    pub fn set_enabled(&mut self, tracer: TracerId, enable: bool) -> Result<bool, Refusal> {
+        let is_enabled = self.is_enabled(tracer)?;
+        if !is_enabled && self.is_in_flight(tracer, |_| true) {
+            return Err(Refusal::Draining);
+        }
+        match (is_enabled, enable) {
+            (false, true) => self.enabled.push(tracer),
+            (true, false) => self.enabled.retain(|enabled| *enabled != tracer),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Forgets a tracer that is not enabled; calls may still run its callbacks.
+    pub fn remove(&mut self, tracer: TracerId) -> Result<(), Refusal> {
+        if self.is_enabled(tracer)? {
+            return Err(Refusal::Enabled);
+        }
+        self.tracers.remove(&tracer);
+        Ok(())
+    }
+
+    /// What is enabled now; none where nothing is.
+    pub fn roster(&self, functions: usize) -> Option<Roster> {
+        let hook = |id: TracerId, function: usize| {
+            let tracer = self.tracers.get(&id)?;
+            let pair = *tracer.pairs.get(&function)?;
+            (!pair.is_empty()).then_some(Hook { tracer: id, user_data: tracer.user_data, pair })
+        };
+        let hooks_of = |function| self.enabled.iter().filter_map(move |id| hook(*id, function));
+        (!self.enabled.is_empty()).then(|| Roster::new(functions, hooks_of))
+    }
+
+    /// Takes over `roster`, which was replaced and came out of a box, or is null.
+    pub fn retire(&mut self, roster: *mut Roster) {
+        if !roster.is_null() {
+            self.retired.push(Retired(roster));
+        }
+        self.free();
+    }
+
+    /// Whether a call runs callbacks of `tracer`, in a seat that matters; of a tracer that is not
+    /// enabled.
+    pub fn is_in_flight(&mut self, tracer: TracerId, matters: impl Fn(&Seat) -> bool) -> bool {
+        self.free();
+        self.retired.iter().any(|retired| {
+            // SAFETY: retired rosters are freed by `free` alone, which has them no longer then.
+            let roster = unsafe { &*retired.0 };
+            let mut holders = SEATS.iter().filter(|seat| seat.held() == retired.0.cast());
+            holders.any(|seat| roster.concerns(seat.function(), tracer) && matters(seat))
+        })
+    }
+
+    /// Frees the rosters that no call holds.
+    fn free(&mut self) {
+        self.retired.retain(|retired| {
+            let held = is_held(&SEATS, retired.0);
+            if !held {
+                // SAFETY: it came out of a box, was replaced, and no call holds it or ever will.
+                drop(unsafe { Box::from_raw(retired.0) });
+            }
+            held
+        });
+    }
+}
