@@ -1,8 +1,9 @@
-//! Compiler from the Khronos registry and `apis/` to the generated Rust of `shim` and `protocol`.
+//! Compiler from the Khronos registry and `apis/` to the generated Rust of `shim` and `protocol`,
+//! and from `apis/level_zero/` to that of `level-zero/`.
 //!
 //! The pipeline is its modules: [`fetch`] gets the registry's files, [`registry`] parses them,
 //! [`lang`] makes a checked program of `apis/**/*.api`, [`resolve`] a [`model`] of the commands' records
-//! from that, and each module of [`emit`] writes one file. The same input gives the same output: no dates, no paths.
+//! from that, and each module of [`emit`] writes one file. [`level_zero`] is a pipeline of its own. The same input gives the same output: no dates, no paths.
 //! Nothing here runs in a product; what it writes is committed.
 
 #![forbid(unsafe_code)]
@@ -13,6 +14,7 @@ pub mod fetch;
 pub mod groups;
 pub mod lang;
 pub mod len;
+pub mod level_zero;
 pub mod model;
 pub mod naming;
 pub mod parts;

@@ -15,6 +15,8 @@ use crate::problem::Error;
 /// Folders that hold generated files and nothing else.
 pub const GENERATED: &[&str] = &[
     "apigen/tests/toy/run/generated",
+    "level-zero/api/src/generated",
+    "level-zero/layer/src/generated",
     "protocol/src/generated",
     "replay/src/generated",
     "shim/src/generated",

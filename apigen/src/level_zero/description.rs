@@ -1,0 +1,199 @@
+//! `apis/level_zero/*.json` as it is read; what no generated file needs of it is passed over.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::ctype::CType;
+use crate::naming::{self, id_constant};
+use crate::problem::Problem;
+use crate::{Error, tree};
+
+const FOLDER: &str = "apis/level_zero";
+
+/// The whole API, as far as the generator is concerned.
+pub struct Description {
+    pub functions: Vec<Function>,
+    pub tables: Vec<Table>,
+    /// The functions of `ze_callbacks_t`, in its order.
+    pub core_callbacks: Vec<String>,
+    pub types: Types,
+}
+
+#[derive(Deserialize)]
+pub struct Function {
+    pub name: String,
+    pub ret: CType,
+    pub params: Vec<Member>,
+    /// The version of the API that brought it.
+    pub since: Version,
+    /// The first version from which every loader has its slot at the same place, if a later one.
+    safe_since: Option<Version>,
+    /// Names of its types, and of the function that registers its callbacks.
+    pub pfn: String,
+    pub params_struct: String,
+    pub callback: String,
+    pub register: String,
+}
+
+/// A parameter, or a member of a structure.
+#[derive(Deserialize)]
+pub struct Member {
+    name: String,
+    #[serde(rename = "type")]
+    pub ctype: CType,
+    /// The number of elements, of an array.
+    pub array: Option<usize>,
+}
+
+/// A table of functions, that a component is asked for by the export `get`.
+#[derive(Deserialize)]
+pub struct Table {
+    pub name: String,
+    pub get: String,
+    /// Names of the functions, in order.
+    pub slots: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Types {
+    pub handles: Vec<Handle>,
+    pub scalars: Vec<Scalar>,
+    pub functions: Vec<FunctionType>,
+    pub enums: Vec<Enum>,
+    pub structs: Vec<Struct>,
+}
+
+#[derive(Deserialize)]
+pub struct Handle {
+    pub name: String,
+}
+
+#[derive(Deserialize)]
+pub struct Scalar {
+    pub name: String,
+    pub c: CType,
+}
+
+#[derive(Deserialize)]
+pub struct FunctionType {
+    pub name: String,
+    pub ret: CType,
+    pub params: Vec<CType>,
+}
+
+#[derive(Deserialize)]
+pub struct Enum {
+    pub name: String,
+    pub values: BTreeMap<String, u32>,
+}
+
+#[derive(Deserialize)]
+pub struct Struct {
+    pub name: String,
+    /// In bytes, on systems of 64 bits.
+    pub size: usize,
+    pub fields: Vec<Member>,
+}
+
+/// A version of the API, such as `1.17`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Version {
+    major: u16,
+    minor: u16,
+}
+
+impl Description {
+    /// Reads the description from the repository at `root`.
+    pub fn read(root: &Path) -> Result<Self, Error> {
+        #[derive(Deserialize)]
+        struct Functions {
+            functions: Vec<Function>,
+        }
+        #[derive(Deserialize)]
+        struct Tables {
+            tables: Vec<Table>,
+            core_callbacks: Vec<String>,
+        }
+        let Functions { functions } = parse(root, "functions.json")?;
+        let Tables { tables, core_callbacks } = parse(root, "tables.json")?;
+        let description =
+            Self { functions, tables, core_callbacks, types: parse(root, "types.json")? };
+        description.check()?;
+        Ok(description)
+    }
+
+    /// The function of that name; [`Description::read`] has seen that it is there.
+    pub fn function(&self, name: &str) -> &Function {
+        let found = self.functions.iter().find(|function| function.name == name);
+        found.expect("every name was looked up when the description was read")
+    }
+
+    /// Every table and the list of callbacks name functions that there are.
+    fn check(&self) -> Result<(), Error> {
+        let named = self.tables.iter().flat_map(|table| &table.slots).chain(&self.core_callbacks);
+        let unknown = named.filter(|name| self.functions.iter().all(|known| known.name != **name));
+        let problems: Vec<_> = unknown
+            .map(|name| Problem {
+                file: format!("{FOLDER}/tables.json"),
+                line: 0,
+                message: format!("{name} is not in functions.json"),
+            })
+            .collect();
+        if problems.is_empty() { Ok(()) } else { Err(Error::Inputs(problems)) }
+    }
+}
+
+impl Function {
+    /// The constant that is its id.
+    pub fn constant(&self) -> String {
+        id_constant(&self.name)
+    }
+
+    /// The lowest version of a table that has its slot, at this place.
+    pub fn gate(&self) -> Version {
+        self.safe_since.map_or(self.since, |safe| safe.max(self.since))
+    }
+}
+
+impl Member {
+    /// Its name as a Rust identifier.
+    pub fn ident(&self) -> String {
+        naming::parameter(&self.name)
+    }
+
+    /// The member of the callbacks' structure that points at this parameter.
+    pub fn pointer(&self) -> String {
+        format!("p{}", self.name)
+    }
+}
+
+impl Version {
+    /// As `ZE_MAKE_VERSION` has it.
+    pub fn packed(self) -> u32 {
+        u32::from(self.major) << 16 | u32::from(self.minor)
+    }
+}
+
+impl TryFrom<String> for Version {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parts = text.split_once('.');
+        let parsed =
+            parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        let (major, minor) = parsed.ok_or_else(|| format!("{text} is no version"))?;
+        Ok(Self { major, minor })
+    }
+}
+
+fn parse<T: DeserializeOwned>(root: &Path, name: &str) -> Result<T, Error> {
+    let file = format!("{FOLDER}/{name}");
+    let text = tree::read(&root.join(&file))?;
+    serde_json::from_str(&text).map_err(|error| {
+        Error::Inputs(vec![Problem { file, line: error.line(), message: error.to_string() }])
+    })
+}

@@ -1,0 +1,107 @@
+//! Entries: what stands in the loader's tables. Each is one indirect jump through [`TARGETS`].
+//!
+//! While no tracer is enabled a target is the callee itself; otherwise it is the function's handler,
+//! which makes a traced call. A function without a callee answers that at all times.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use gapii_ze_api::functions::COUNT;
+
+use crate::generated::entries::{HANDLERS, MISSING};
+
+/// The address of a function of some type.
+#[derive(Clone, Copy)]
+pub struct Code(pub *const ());
+
+// SAFETY: code is there for everybody, and does not change.
+unsafe impl Sync for Code {}
+
+/// Where each entry jumps to.
+pub static TARGETS: [AtomicPtr<()>; COUNT] = missing();
+/// What each handler calls; never null.
+pub static CALLEES: [AtomicPtr<()>; COUNT] = missing();
+
+/// Whether any tracer is enabled. Who holds this may change targets.
+static IS_TRACING: Mutex<bool> = Mutex::new(false);
+
+const fn missing() -> [AtomicPtr<()>; COUNT] {
+    let mut targets = [const { AtomicPtr::new(std::ptr::null_mut()) }; COUNT];
+    let mut function = 0;
+    while function < COUNT {
+        targets[function] = AtomicPtr::new(MISSING[function].0.cast_mut());
+        function += 1;
+    }
+    targets
+}
+
+/// Makes `callee` what `function` leads to from now on; null where there is none.
+pub fn set_callee(function: usize, callee: *mut ()) {
+    let is_tracing = IS_TRACING.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing = MISSING[function].0.cast_mut();
+    // Relaxed, here and below: code needs nothing else to be seen before it is called.
+    CALLEES[function].store(if callee.is_null() { missing } else { callee }, Ordering::Relaxed);
+    aim(function, *is_tracing);
+}
+
+/// Has all entries lead to handlers, or to callees again.
+pub fn switch(trace: bool) {
+    let mut is_tracing = IS_TRACING.lock().unwrap_or_else(PoisonError::into_inner);
+    *is_tracing = trace;
+    (0..COUNT).for_each(|function| aim(function, trace));
+}
+
+/// A thread that has just read the other target does no harm: a handler without tracers only calls the
+/// callee, and a call that was begun before a tracer was enabled is not traced.
+fn aim(function: usize, trace: bool) {
+    let callee = CALLEES[function].load(Ordering::Relaxed);
+    let is_missing = callee == MISSING[function].0.cast_mut();
+    let target = if trace && !is_missing { HANDLERS[function].0.cast_mut() } else { callee };
+    TARGETS[function].store(target, Ordering::Relaxed);
+}
+
+/// Defines the entry of a function.
+macro_rules! entry {
+    ($name:ident, $function:ident) => {
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            $crate::entry::jump_to_target!($function)
+        }
+    };
+}
+pub(crate) use entry;
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! jump_to_target {
+    ($function:ident) => {
+        core::arch::naked_asm!(
+            "jmp qword ptr [rip + {targets} + {offset}]",
+            targets = sym $crate::entry::TARGETS,
+            offset = const $function * 8,
+        )
+    };
+}
+#[cfg(target_arch = "aarch64")]
+macro_rules! jump_to_target {
+    ($function:ident) => {
+        core::arch::naked_asm!(
+            "adrp x16, {targets} + {offset}",
+            "ldr x16, [x16, :lo12:{targets} + {offset}]",
+            "br x16",
+            targets = sym $crate::entry::TARGETS,
+            offset = const $function * 8,
+        )
+    };
+}
+pub(crate) use jump_to_target;
+
+/// What a handler calls, of the type that is wanted.
+macro_rules! callee {
+    ($function:ident) => {
+        // Relaxed: code needs nothing else to be seen before it is called.
+        std::mem::transmute::<*mut (), _>(
+            $crate::entry::CALLEES[$function].load(std::sync::atomic::Ordering::Relaxed),
+        )
+    };
+}
+pub(crate) use callee;
