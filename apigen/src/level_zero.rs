@@ -4,9 +4,11 @@
 
 mod ctype;
 mod description;
+mod exports;
 mod functions;
 mod layer;
 mod tables;
+mod tool_tables;
 mod types;
 
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ pub fn generate(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
     let description = Description::read(root)?;
     let api = Path::new("level-zero/api/src/generated");
     let layer = Path::new("level-zero/layer/src/generated");
+    let driver = Path::new("tests/null-driver/src/generated");
     let mut files = vec![
         (api.join("functions.rs"), functions::emit(&description)),
         (api.join("tables.rs"), tables::emit(&description)),
@@ -29,9 +32,11 @@ pub fn generate(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
         (layer.join("callbacks.rs"), layer::callbacks::emit(&description)),
         (layer.join("entries.rs"), layer::entries::emit(&description)),
         (layer.join("handlers.rs"), layer::handlers::emit(&description)),
-        (layer.join("tables.rs"), layer::tables::emit(&description)),
+        (layer.join("tables.rs"), exports::emit(&description.tables)),
+        (driver.join("tables.rs"), exports::emit(description.drivers_tables())),
+        (driver.join("tool_tables.rs"), tool_tables::emit(&description)),
     ];
-    for folder in [api, layer] {
+    for folder in [api, driver, layer] {
         let modules = files.iter().filter(|(path, _)| path.starts_with(folder));
         let modules = modules.filter_map(|(path, _)| path.file_stem()?.to_str());
         let lines: String = modules.map(|module| format!("pub mod {module};\n")).collect();

@@ -21,6 +21,7 @@ pub const GENERATED: &[&str] = &[
     "replay/src/generated",
     "shim/src/generated",
     "state/src/generated",
+    "tests/null-driver/src/generated",
 ];
 
 /// Folders that hold descriptions, in the order of their APIs.

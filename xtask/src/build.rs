@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use anyhow::Context;
 
@@ -18,21 +19,32 @@ const SONAMES: [&str; 6] = [
     "libGLESv2.so.2",
 ];
 
+const SONAMES_FOLDER: &str = "sonames";
+
+/// Where Level Zero's loader finds the tracing layer, by the folder's being on its library path.
+const LAYER_FOLDER: &str = "level-zero";
+const LAYER_SONAME: &str = "libze_tracing_layer.so.1";
+
 pub fn run() -> anyhow::Result<()> {
     step::run(&mut step::cargo(&["build", "--release", "-p", "gapiid", "-p", "gapii-ctl"]))?;
     // By itself, or cargo would give the shim the features that the tools need.
     step::run(&mut step::cargo(&["build", "--release", "-p", "gapii-shim"]))?;
-    link_sonames().context("can't make the folder of sonames")
+    // The null driver is the tests' own, which build nothing.
+    let level_zero = ["build", "--release", "-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"];
+    step::run(&mut step::cargo(&level_zero))?;
+    link(SONAMES_FOLDER, &SONAMES, "libgapii.so")?;
+    link(LAYER_FOLDER, &[LAYER_SONAME], "libze_tracing_layer.so")
 }
 
-fn link_sonames() -> std::io::Result<()> {
-    let folder = tree::release().join("sonames");
-    fs::create_dir_all(&folder)?;
-    for name in SONAMES {
-        match symlink("../libgapii.so", folder.join(name)) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
+/// Makes `names` in a folder of the build lead to a library beside it.
+fn link(folder: &str, names: &[&str], library: &str) -> anyhow::Result<()> {
+    let folder = tree::release().join(folder);
+    let made = fs::create_dir_all(&folder).and_then(|()| {
+        let target = Path::new("..").join(library);
+        names.iter().try_for_each(|name| match symlink(&target, folder.join(name)) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        })
+    });
+    made.with_context(|| format!("can't make {}", folder.display()))
 }

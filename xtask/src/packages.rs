@@ -29,6 +29,8 @@ pub const TEST: &[Package] = &[
     package("libegl-dev", "headers for the test programs"),
     package("libgles-dev", "headers for the test programs"),
     package("libgl-dev", "headers for the test programs that use desktop GL"),
+    package("libze1", "Level Zero's loader, and the tracing layer that ours is compared with"),
+    package("libze-dev", "headers for the test programs of Level Zero"),
     package("libx11-dev", "headers for the test programs that open a window"),
     package("mesa-utils", "es2gears_x11: a program that links EGL"),
     package("libsdl2-tests", "testgles2: a program that loads EGL through SDL"),

@@ -19,6 +19,8 @@ pub struct Description {
     pub tables: Vec<Table>,
     /// The functions of `ze_callbacks_t`, in its order.
     pub core_callbacks: Vec<String>,
+    /// Tables of the tools' and the system's functions, which are not described.
+    pub tool_tables: Vec<ToolTable>,
     pub types: Types,
 }
 
@@ -55,6 +57,13 @@ pub struct Table {
     pub get: String,
     /// Names of the functions, in order.
     pub slots: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub struct ToolTable {
+    pub get: String,
+    /// For each slot the lowest version that has it, at this place.
+    pub since: Vec<Version>,
 }
 
 #[derive(Deserialize)]
@@ -117,11 +126,12 @@ impl Description {
         struct Tables {
             tables: Vec<Table>,
             core_callbacks: Vec<String>,
+            tool_tables: Vec<ToolTable>,
         }
         let Functions { functions } = parse(root, "functions.json")?;
-        let Tables { tables, core_callbacks } = parse(root, "tables.json")?;
-        let description =
-            Self { functions, tables, core_callbacks, types: parse(root, "types.json")? };
+        let Tables { tables, core_callbacks, tool_tables } = parse(root, "tables.json")?;
+        let types = parse(root, "types.json")?;
+        let description = Self { functions, tables, core_callbacks, tool_tables, types };
         description.check()?;
         Ok(description)
     }
@@ -130,6 +140,11 @@ impl Description {
     pub fn function(&self, name: &str) -> &Function {
         let found = self.functions.iter().find(|function| function.name == name);
         found.expect("every name was looked up when the description was read")
+    }
+
+    /// The tables that a driver fills; those of `zer` are the loader's own to fill.
+    pub fn drivers_tables(&self) -> impl Iterator<Item = &Table> {
+        self.tables.iter().filter(|table| table.name.starts_with("ze_"))
     }
 
     /// Every table and the list of callbacks name functions that there are.

@@ -1,8 +1,8 @@
-//! `tables.rs`: the exports by which the loader asks for tables.
+//! `tables.rs` of the layer and of the null driver: the exports by which the loader asks for tables.
 
-use crate::level_zero::description::Description;
-use crate::level_zero::file;
-use crate::level_zero::tables::constant;
+use super::description::Table;
+use super::file;
+use super::tables::constant;
 
 const PRELUDE: &str = "\
 #![allow(non_snake_case)] // Functions are spelled as the API spells them.
@@ -12,8 +12,8 @@ use gapii_ze_api::tables::*;
 use crate::table::table;
 ";
 
-pub fn emit(description: &Description) -> String {
-    let lines = description.tables.iter();
+pub fn emit<'a>(tables: impl IntoIterator<Item = &'a Table>) -> String {
+    let lines = tables.into_iter();
     let lines = lines.map(|table| format!("table!({}, {});\n", table.get, constant(table)));
     file(PRELUDE, &lines.collect::<String>())
 }

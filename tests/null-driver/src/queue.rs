@@ -1,0 +1,102 @@
+//! `Queue`: a thread that does what command lists consist of, in order.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use gapii_ze_api::types::{
+    ZE_RESULT_ERROR_DEVICE_LOST, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ze_result_t,
+};
+
+use crate::flag::Flag;
+use crate::object::Answer;
+
+/// One command of a list.
+#[derive(Clone)]
+pub struct Step {
+    /// Must be raised first.
+    pub waits: Vec<Arc<Flag>>,
+    pub action: Action,
+    /// Is raised afterwards.
+    pub signals: Option<Arc<Flag>>,
+}
+
+/// Addresses are the program's, whose duty it is that they are of memory.
+#[derive(Clone)]
+pub enum Action {
+    Nothing,
+    Copy { to: usize, from: usize, size: usize },
+    Fill { to: usize, pattern: Arc<[u8]>, size: usize },
+    Set(Arc<Flag>, bool),
+}
+
+struct Work {
+    steps: Vec<Step>,
+    done: Arc<Flag>,
+}
+
+/// Its thread ends with what it has been given when the queue is dropped.
+pub struct Queue {
+    work: Sender<Work>,
+}
+
+impl Queue {
+    pub fn start() -> Result<Self, ze_result_t> {
+        let (work, works) = channel();
+        let thread = thread::Builder::new().name("ze queue".to_owned());
+        let started = thread.spawn(move || run(&works));
+        started.map(|_| Self { work }).map_err(|_| ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+    }
+
+    /// `done` is raised at the end.
+    pub fn submit(&self, steps: Vec<Step>, done: Arc<Flag>) -> Answer {
+        self.work.send(Work { steps, done }).map_err(|_| ZE_RESULT_ERROR_DEVICE_LOST)
+    }
+
+    /// Whether all that was submitted before is done within `timeout_ns`.
+    pub fn synchronize(&self, timeout_ns: u64) -> Result<bool, ze_result_t> {
+        let done = Arc::new(Flag::default());
+        self.submit(Vec::new(), Arc::clone(&done))?;
+        Ok(done.wait(timeout_ns))
+    }
+}
+
+fn run(works: &Receiver<Work>) {
+    for work in works {
+        work.steps.iter().for_each(execute);
+        work.done.set(true);
+    }
+}
+
+fn execute(step: &Step) {
+    for flag in &step.waits {
+        flag.wait(u64::MAX);
+    }
+    match &step.action {
+        Action::Nothing => {}
+        Action::Copy { to, from, size } => {
+            let (to, from) = (*to as *mut u8, *from as *const u8);
+            // SAFETY: the program's duty; see `Action`.
+            unsafe { to.copy_from(from, *size) };
+        }
+        Action::Fill { to, pattern, size } => {
+            let to = *to as *mut u8;
+            for (at, byte) in (0..*size).zip(pattern.iter().cycle()) {
+                // SAFETY: within `size`; the rest is the program's duty.
+                let place = unsafe { to.add(at) };
+                // SAFETY: as above.
+                unsafe { place.write(*byte) };
+            }
+        }
+        Action::Set(flag, raised) => flag.set(*raised),
+    }
+    if let Some(flag) = &step.signals {
+        flag.set(true);
+    }
+}
+
+/// The memory that a copy or a fill is of.
+pub fn address(pointer: *const c_void) -> usize {
+    pointer.expose_provenance()
+}

@@ -1,0 +1,94 @@
+//! Tables of functions, filled as far as the version that is asked for has them.
+
+use gapii_ze_api::Slot;
+use gapii_ze_api::types::{
+    ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_SUCCESS,
+    ze_api_version_t, ze_result_t,
+};
+
+use crate::implemented::implemented;
+
+/// # Safety
+/// `table` is null, or has the slots of `slots` that are not later than `version`.
+pub unsafe fn fill(
+    version: ze_api_version_t,
+    table: *mut *const (),
+    slots: &[Slot],
+) -> ze_result_t {
+    if table.is_null() {
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    }
+    for (at, slot) in slots.iter().enumerate().filter(|(_, slot)| slot.since <= version) {
+        let function = implemented(slot.function).unwrap_or(unsupported as *const ());
+        // SAFETY: the caller's duty.
+        unsafe { put(table, at, function) };
+    }
+    ZE_RESULT_SUCCESS
+}
+
+/// The same for a table of which nothing is implemented; `since` is by slot.
+///
+/// # Safety
+/// `table` is null, or has the slots that are not later than `version`.
+pub unsafe fn fill_unsupported(
+    version: ze_api_version_t,
+    table: *mut *const (),
+    since: &[ze_api_version_t],
+) -> ze_result_t {
+    if table.is_null() {
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    }
+    for (at, _) in since.iter().enumerate().filter(|(_, since)| **since <= version) {
+        // SAFETY: the caller's duty.
+        unsafe { put(table, at, unsupported as *const ()) };
+    }
+    ZE_RESULT_SUCCESS
+}
+
+/// # Safety
+/// `table` has more than `at` slots.
+unsafe fn put(table: *mut *const (), at: usize, function: *const ()) {
+    // SAFETY: the caller's duty.
+    let place = unsafe { table.add(at) };
+    // SAFETY: as above.
+    unsafe { place.write(function) };
+}
+
+/// Takes whatever arguments: the caller clears them away.
+unsafe extern "C" fn unsupported() -> ze_result_t {
+    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+}
+
+/// Defines the export by which the loader asks for a table.
+macro_rules! table {
+    ($name:ident, $slots:ident) => {
+        /// # Safety
+        /// The table is null, or one of that version.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            version: gapii_ze_api::types::ze_api_version_t,
+            table: *mut *const (),
+        ) -> gapii_ze_api::types::ze_result_t {
+            // SAFETY: the caller's duty.
+            unsafe { $crate::table::fill(version, table, $slots) }
+        }
+    };
+}
+pub(crate) use table;
+
+/// The same for a table of which nothing is implemented.
+macro_rules! unsupported_table {
+    ($name:ident, [$($since:literal),* $(,)?]) => {
+        /// # Safety
+        /// The table is null, or one of that version.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            version: gapii_ze_api::types::ze_api_version_t,
+            table: *mut *const (),
+        ) -> gapii_ze_api::types::ze_result_t {
+            // SAFETY: the caller's duty.
+            unsafe { $crate::table::fill_unsupported(version, table, &[$($since),*]) }
+        }
+    };
+}
+pub(crate) use unsupported_table;
