@@ -22,6 +22,7 @@ pub mod fake_driver;
 pub mod gapii;
 pub mod glmark2;
 pub mod kill;
+pub mod level_zero;
 pub mod loading;
 pub mod order;
 pub mod pictures;

@@ -1,7 +1,7 @@
-//! The C programs of `tests/programs/`, `tests/apps/` and `tests/cases/` and the fake driver,
-//! compiled with `cc` and kept.
+//! The C programs of `tests/programs/`, `tests/apps/`, `tests/cases/` and `tests/level-zero/` and the
+//! fake driver, compiled with `cc` and kept.
 //!
-//! Needs `gcc`, `libegl-dev` and `libgles-dev`; a failed compilation ends the test with the
+//! Needs `gcc`, `libegl-dev`, `libgles-dev` and `libze-dev`; a failed compilation ends the test with the
 //! compiler's words and the packages' names.
 
 use std::path::{Path, PathBuf};
@@ -83,6 +83,22 @@ fn deterministic(folder: &str, name: &str, inputs: &[&Path]) -> PathBuf {
         false => &["-lEGL", "-lGLESv2", "-lpthread"],
     };
     compile(&format!("{folder}/{name}"), &source, &[], libraries, inputs)
+}
+
+/// A program of `tests/level-zero/`, by the name of its source.
+pub fn level_zero(name: &str) -> PathBuf {
+    let libraries = ["-lze_loader", "-lpthread", "-ldl"];
+    compile(&format!("level-zero/{name}"), &level_zero_source(name), &[], &libraries, &[])
+}
+
+/// A tool of `tests/level-zero/`, as a library to preload.
+pub fn level_zero_tool(name: &str) -> PathBuf {
+    let output = format!("level-zero/{name}.so");
+    compile(&output, &level_zero_source(name), &["-shared", "-fPIC"], &["-lze_loader"], &[])
+}
+
+fn level_zero_source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("level-zero/{name}.c"))
 }
 
 /// `load_plugin.c` as a shared library.
@@ -171,7 +187,7 @@ fn compile(
     let finished = run(&mut command);
     assert!(
         finished.status.success(),
-        "{finished}\nneeds: apt-get install gcc libegl-dev libgles-dev libgl-dev libx11-dev"
+        "{finished}\nneeds: apt-get install gcc libegl-dev libgles-dev libgl-dev libx11-dev libze-dev"
     );
     std::fs::rename(&drafted, &output).expect("a rename within one folder");
     output

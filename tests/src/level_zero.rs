@@ -1,0 +1,66 @@
+//! Programs of Level Zero: through Debian's loader, on the null driver, under a tracing layer.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::artifacts::artifact;
+use crate::process::{Finished, run};
+use crate::programs::level_zero;
+
+/// Which tracing layer the loader finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    Ours,
+    /// The one that comes with Debian's loader.
+    Debians,
+}
+
+/// `program` with tracing on.
+pub fn traced(layer: Layer, program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env("ZE_ENABLE_ALT_DRIVERS", artifact("libze_gapii_null.so"));
+    command.env("ZE_ENABLE_TRACING_LAYER", "1");
+    match layer {
+        Layer::Ours => command.env("LD_LIBRARY_PATH", artifact("level-zero")),
+        Layer::Debians => command.env_remove("LD_LIBRARY_PATH"),
+    };
+    command
+}
+
+/// What a case of a program of `tests/level-zero/` says.
+#[track_caller]
+pub fn said(layer: Layer, program: &str, case: &str) -> String {
+    run(traced(layer, &level_zero(program)).arg(case)).ok().stdout
+}
+
+/// The case says `expected` under our layer.
+#[track_caller]
+pub fn ours_says(program: &str, case: &str, expected: &[&str]) {
+    check(Layer::Ours, program, case, expected);
+}
+
+/// The case says `expected` under either layer.
+#[track_caller]
+pub fn both_say(program: &str, case: &str, expected: &[&str]) {
+    check(Layer::Ours, program, case, expected);
+    check(Layer::Debians, program, case, expected);
+}
+
+/// The case says `ours` under our layer, and `debians` under the other.
+#[track_caller]
+pub fn they_say(program: &str, case: &str, ours: &[&str], debians: &[&str]) {
+    check(Layer::Ours, program, case, ours);
+    check(Layer::Debians, program, case, debians);
+}
+
+#[track_caller]
+fn check(layer: Layer, program: &str, case: &str, expected: &[&str]) {
+    let said = said(layer, program, case);
+    assert_eq!(said.lines().collect::<Vec<_>>(), expected, "{program} {case} under {layer:?}");
+}
+
+/// Runs a case of `layer_tables`, which needs no loader, with our layer.
+pub fn layer_tables(case: &str) -> Finished {
+    let layer = artifact("level-zero").join("libze_tracing_layer.so.1");
+    run(Command::new(level_zero("layer_tables")).arg(case).arg(layer)).ok()
+}
