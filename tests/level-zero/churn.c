@@ -11,13 +11,15 @@
 
 enum { CALLERS = 8, CHURNERS = 4 };
 
-/* Given to the callbacks; never freed, so that a late callback is seen. */
+/* Given to the callbacks; kept to the end, so that a late callback is seen. */
 struct counts {
+    struct counts *older;
     atomic_long prologues;
     atomic_long epilogues;
     atomic_int is_destroyed;
 };
 
+static _Atomic(struct counts *) newest;
 static atomic_int is_over;
 static atomic_long calls, tracers, pairs;
 
@@ -77,12 +79,15 @@ static void *churn(void *unused)
     while (!atomic_load(&is_over)) {
         struct counts *counts = calloc(1, sizeof *counts);
         must(counts != NULL, "memory");
+        counts->older = atomic_load(&newest);
+        while (!atomic_compare_exchange_weak(&newest, &counts->older, counts))
+            ;
         churn_one(counts);
     }
     return unused;
 }
 
-static void *new_kernel(void)
+static ze_kernel_handle_t new_kernel(void)
 {
     ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC};
     ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "kernel"};
@@ -99,7 +104,7 @@ int main(int count, char **words)
     must(count == 2, "a number of seconds");
     struct timespec time = {.tv_sec = atoi(words[1])};
     open_device();
-    void *kernel = new_kernel();
+    ze_kernel_handle_t kernel = new_kernel();
     for (int i = 0; i < CALLERS + CHURNERS; i++)
         pthread_create(&threads[i], NULL, i < CALLERS ? call : churn, kernel);
     nanosleep(&time, NULL);

@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::ptr;
 
-use crate::instances::Instances;
 use crate::roster::{Callback, Hook, Roster};
 use crate::thread::Inside;
 use crate::tracers::Tracers;
@@ -14,58 +14,61 @@ use crate::tracers::Tracers;
 #[derive(Debug)]
 pub struct Call<'a> {
     hooks: &'a [Hook],
-    instances: Instances,
-    inside: Inside,
+    /// One for each hook, of this thread's seat.
+    instances: *mut *mut c_void,
+    /// When it is dropped, the roster is not held any more.
+    _inside: Inside,
     stays: PhantomData<*const ()>,
 }
 
 impl<'a> Call<'a> {
     /// None where nothing is traced: no tracer is enabled, or the thread is inside a traced call.
+    #[inline(always)]
     pub fn begin(tracers: &'a Tracers, function: usize) -> Option<Self> {
         let inside = Inside::enter()?;
-        let roster = tracers.current().hold(inside.seat, function)?;
-        // SAFETY: held by this thread's seat until the call is dropped.
+        let seat = inside.seat;
+        let roster = tracers.current().hold(seat, function)?;
+        // SAFETY: held by this thread's seat until `inside` is dropped.
         let roster: &'a Roster = unsafe { roster.as_ref() };
         let hooks = roster.hooks(function);
         if hooks.is_empty() {
             // Still inside, but nobody need wait for this call.
-            inside.seat.release();
-            return Some(Self {
-                hooks: &[],
-                instances: Instances::new(0),
-                inside,
-                stays: PhantomData,
-            });
+            seat.release();
         }
-        Some(Self { hooks, instances: Instances::new(hooks.len()), inside, stays: PhantomData })
+        // SAFETY: this thread's seat, and a thread is inside one call only.
+        let instances = unsafe { seat.instances(hooks.len()) };
+        Some(Self { hooks, instances, _inside: inside, stays: PhantomData })
     }
 
     /// Has `run` called with each prologue, its tracer's user data, and the place for what the tracer
     /// keeps for the epilogue; in the order in which the tracers were enabled.
-    pub fn prologues(&mut self, run: impl FnMut(Callback, *mut c_void, &mut *mut c_void)) {
-        self.each(|hook| hook.pair.prologue, run);
-    }
-
-    /// The same with each epilogue, in the same order.
-    pub fn epilogues(&mut self, run: impl FnMut(Callback, *mut c_void, &mut *mut c_void)) {
-        self.each(|hook| hook.pair.epilogue, run);
-    }
-
-    fn each(
-        &mut self,
-        callback_of: impl Fn(&Hook) -> Option<Callback>,
-        mut run: impl FnMut(Callback, *mut c_void, &mut *mut c_void),
-    ) {
-        for (hook, instance) in self.hooks.iter().zip(self.instances.iter_mut()) {
-            if let Some(callback) = callback_of(hook) {
-                run(callback, hook.user_data.0, instance);
+    #[inline]
+    pub fn prologues(&mut self, mut run: impl FnMut(Callback, *mut c_void, &mut *mut c_void)) {
+        self.each(|hook, instance| {
+            *instance = ptr::null_mut();
+            if let Some(prologue) = hook.pair.prologue {
+                run(prologue, hook.user_data.0, instance);
             }
-        }
+        });
     }
-}
 
-impl Drop for Call<'_> {
-    fn drop(&mut self) {
-        self.inside.seat.release();
+    /// The same with each epilogue, in the same order; after the prologues.
+    #[inline]
+    pub fn epilogues(&mut self, mut run: impl FnMut(Callback, *mut c_void, &mut *mut c_void)) {
+        self.each(|hook, instance| {
+            if let Some(epilogue) = hook.pair.epilogue {
+                run(epilogue, hook.user_data.0, instance);
+            }
+        });
+    }
+
+    #[inline]
+    fn each(&mut self, mut run: impl FnMut(&Hook, &mut *mut c_void)) {
+        for (at, hook) in self.hooks.iter().enumerate() {
+            // SAFETY: there is one for each hook.
+            let instance = unsafe { self.instances.add(at) };
+            // SAFETY: the seat's own, which nobody else touches during the call.
+            run(hook, unsafe { &mut *instance });
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! the value, and then looks into all seats: what none holds can be freed.
 //!
 //! Why no value is freed under a reader. Between announcing and looking again, and between replacing
-//! and looking into the seats, stands a sequentially consistent fence (HOLD). One of the two is first.
+//! and looking into the seats, stands a sequentially consistent fence (HOLD), whose cost is the writer's,
+//! see `membarrier.rs`. One of the two is first.
 //! If it is the reader's, the writer finds the announcement. If it is the writer's, the reader finds
 //! that the value has been replaced, and does not use it. Looks into the seats that come later, under
 //! the lock of whoever replaced the value, happen after that fence, so the same holds for them.
@@ -16,7 +17,7 @@
 use std::ptr::NonNull;
 
 use crate::seat::{Seat, Seats};
-use crate::sync::{AtomicPtr, Ordering, fence};
+use crate::sync::{AtomicPtr, Ordering, frequent_fence, rare_fence};
 
 /// The newest value, or none. What it points at belongs to who replaces it.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ impl<T> Current<T> {
 
     /// Holds the newest value for a call of `function`, until `seat` is released. `seat` is this
     /// thread's, and holds nothing.
+    #[inline(always)]
     pub fn hold(&self, seat: &Seat, function: usize) -> Option<NonNull<T>> {
         // Relaxed: it is not used before it has been read again.
         let mut seen = self.newest.load(Ordering::Relaxed);
@@ -47,7 +49,7 @@ impl<T> Current<T> {
             };
             seat.announce(seen.cast(), function);
             // HOLD: pairs with the fence in `replace`.
-            fence(Ordering::SeqCst);
+            frequent_fence();
             // PUBLISH: the value is complete. Pairs with the release in `replace`.
             let newest = self.newest.load(Ordering::Acquire);
             if newest == seen {
@@ -62,7 +64,7 @@ impl<T> Current<T> {
         // PUBLISH: pairs with the acquire in `hold`.
         let old = self.newest.swap(new, Ordering::AcqRel);
         // HOLD: pairs with the fence in `hold`.
-        fence(Ordering::SeqCst);
+        rare_fence();
         old
     }
 }

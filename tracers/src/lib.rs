@@ -10,12 +10,13 @@
 //! back.
 
 pub mod current;
-mod instances;
 pub mod seat;
 pub mod sync;
 
 #[cfg(not(loom))]
 mod call;
+#[cfg(not(loom))]
+mod membarrier;
 #[cfg(not(loom))]
 mod patience;
 #[cfg(not(loom))]
@@ -24,6 +25,8 @@ mod registry;
 mod roster;
 #[cfg(not(loom))]
 mod thread;
+#[cfg(not(loom))]
+mod tls;
 #[cfg(not(loom))]
 mod tracers;
 

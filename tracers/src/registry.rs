@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use crate::current::is_held;
 use crate::roster::{Hook, Pair, Roster, UserData};
 use crate::seat::Seat;
-use crate::thread::SEATS;
+use crate::thread::seats;
 use crate::tracers::{Refusal, TracerId};
 
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl Registry {
         self.retired.iter().any(|retired| {
             // SAFETY: retired rosters are freed by `free` alone, which has them no longer then.
             let roster = unsafe { &*retired.0 };
-            let mut holders = SEATS.iter().filter(|seat| seat.held() == retired.0.cast());
+            let mut holders = seats().iter().filter(|seat| seat.held() == retired.0.cast());
             holders.any(|seat| roster.concerns(seat.function(), tracer) && matters(seat))
         })
     }
@@ -118,7 +118,7 @@ impl Registry {
     /// Frees the rosters that no call holds.
     fn free(&mut self) {
         self.retired.retain(|retired| {
-            let held = is_held(&SEATS, retired.0);
+            let held = is_held(seats(), retired.0);
             if !held {
                 // SAFETY: it came out of a box, was replaced, and no call holds it or ever will.
                 drop(unsafe { Box::from_raw(retired.0) });

@@ -72,6 +72,7 @@ impl Roster {
     }
 
     /// What is done around a call of `function`.
+    #[inline(always)]
     pub fn hooks(&self, function: usize) -> &[Hook] {
         let range = self.starts.get(function).zip(self.starts.get(function + 1));
         range.and_then(|(&start, &end)| self.hooks.get(start..end)).unwrap_or_default()

@@ -3,6 +3,10 @@
 //! A seat is written by the thread that has it, and read by whoever wants to free or to destroy. Seats
 //! are never freed while their list lives; a thread that ends leaves its seat to the next one.
 
+#![cfg_attr(loom, allow(dead_code))] // Models run no callbacks.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
 use std::ptr;
 
 use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -17,17 +21,21 @@ pub struct Seat {
     /// The thread is inside a traced call and waits there for other calls to end.
     waits: AtomicBool,
     taken: AtomicBool,
+    /// What prologues of the call in flight leave for its epilogues; touched by the seat's thread alone.
+    instances: UnsafeCell<Vec<*mut c_void>>,
     /// The rest of the list; does not change once the seat is in it.
     next: *const Seat,
 }
 
-// SAFETY: all that changes is atomic, and `next` points at a seat, which may itself be shared.
+// SAFETY: all that changes is atomic, or touched by the seat's thread alone; `next` points at a seat, which
+// may itself be shared.
 unsafe impl Send for Seat {}
 // SAFETY: as above.
 unsafe impl Sync for Seat {}
 
 impl Seat {
     /// Says that a call of `function` is about to hold `what`.
+    #[inline]
     pub(crate) fn announce(&self, what: *mut (), function: usize) {
         // Relaxed: read only by who has read the `held` that is stored next.
         self.function.store(function, Ordering::Relaxed);
@@ -36,9 +44,24 @@ impl Seat {
     }
 
     /// Ends the hold.
+    #[inline]
     pub fn release(&self) {
         // LEAVE: all that the call read was read before. Pairs with the acquire in `held`.
         self.held.store(ptr::null_mut(), Ordering::Release);
+    }
+
+    /// A place for each of `count` tracers, until the next call.
+    ///
+    /// # Safety
+    /// The caller is the thread that has the seat, and uses none that it got before.
+    #[inline(always)]
+    pub(crate) unsafe fn instances(&self, count: usize) -> *mut *mut c_void {
+        // SAFETY: the caller's duty.
+        let instances = unsafe { &mut *self.instances.get() };
+        if instances.len() < count {
+            grow(instances, count);
+        }
+        instances.as_mut_ptr()
     }
 
     /// What the seat's call holds, or is about to.
@@ -63,6 +86,11 @@ impl Seat {
         // Relaxed: as above.
         self.waits.load(Ordering::Relaxed)
     }
+}
+
+#[cold]
+fn grow(instances: &mut Vec<*mut c_void>, count: usize) {
+    instances.resize(count, ptr::null_mut());
 }
 
 /// All seats.
@@ -121,6 +149,7 @@ impl Seats {
             function: AtomicUsize::new(0),
             waits: AtomicBool::new(false),
             taken: AtomicBool::new(true),
+            instances: UnsafeCell::default(),
             next: first,
         }));
         loop {

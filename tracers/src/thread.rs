@@ -1,23 +1,18 @@
-//! What belongs to a thread: its seat, and whether it is inside a traced call.
+//! What a thread is to tracers: its seat, and whether it is inside a traced call.
 //!
 //! That is so for whichever API the call is of: what callbacks and drivers call meanwhile is not
 //! traced.
 
-use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::seat::{Seat, Seats};
+use crate::tls::{Words, words};
 
 /// The seats of all threads of this process.
-pub static SEATS: Seats = Seats::new();
-
-struct Local {
-    inside: Cell<bool>,
-    seat: Cell<Option<&'static Seat>>,
-}
+static SEATS: Seats = Seats::new();
 
 thread_local! {
-    // Nothing to drop: it is there to the thread's very end.
-    static LOCAL: Local = const { Local { inside: Cell::new(false), seat: Cell::new(None) } };
     static AT_EXIT: AtExit = const { AtExit };
 }
 
@@ -26,56 +21,76 @@ struct AtExit;
 
 impl Drop for AtExit {
     fn drop(&mut self) {
-        if let Some(seat) = LOCAL.with(|local| local.seat.take()) {
+        let words = words();
+        if let Some(seat) = own_seat(words) {
+            // SAFETY: this thread's own words.
+            unsafe { (*words.as_ptr()).seat = ptr::null() };
             SEATS.give_back(seat);
         }
     }
 }
 
+/// The seats of all threads that have or had one.
+pub fn seats() -> &'static Seats {
+    &SEATS
+}
+
+/// The seat that this thread keeps, whose words these are.
+#[inline(always)]
+fn own_seat(words: NonNull<Words>) -> Option<&'static Seat> {
+    // SAFETY: this thread's own words.
+    let seat = unsafe { (*words.as_ptr()).seat };
+    // SAFETY: seats of SEATS are never freed.
+    unsafe { seat.as_ref() }
+}
+
 /// This thread is inside a traced call.
 #[derive(Debug)]
 pub struct Inside {
+    words: NonNull<Words>,
     pub seat: &'static Seat,
-    /// The thread is ending and its destructors have run, so nobody gives the seat back later.
-    is_for_once: bool,
 }
 
 impl Inside {
     /// None where the thread is inside already.
+    #[inline(always)]
     pub fn enter() -> Option<Self> {
-        LOCAL.with(|local| {
-            // First of all, so that a signal's handler from here on finds the thread inside.
-            if local.inside.replace(true) {
-                return None;
-            }
-            let seat = local.seat.get();
-            Some(
-                seat.map_or_else(
-                    || Self::sit_down(local),
-                    |seat| Self { seat, is_for_once: false },
-                ),
-            )
-        })
-    }
-
-    #[cold]
-    fn sit_down(local: &Local) -> Self {
-        let seat = SEATS.claim();
-        let is_for_once = AT_EXIT.try_with(|_| ()).is_err();
-        if !is_for_once {
-            local.seat.set(Some(seat));
+        let words = words();
+        // SAFETY: this thread's own words; nobody has a reference to them.
+        let is_inside = unsafe { &mut (*words.as_ptr()).is_inside };
+        if *is_inside != 0 {
+            return None;
         }
-        Self { seat, is_for_once }
+        *is_inside = 1;
+        // A signal's handler finds the thread inside before the seat says anything, ...
+        compiler_fence(Ordering::SeqCst);
+        Some(Self { words, seat: own_seat(words).unwrap_or_else(sit_down) })
     }
 }
 
 impl Drop for Inside {
+    #[inline(always)]
     fn drop(&mut self) {
-        if self.is_for_once {
+        self.seat.release();
+        if own_seat(self.words).is_none() {
             SEATS.give_back(self.seat);
         }
-        LOCAL.with(|local| local.inside.set(false));
+        // ... and until it says nothing any more.
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: this thread's own words.
+        unsafe { (*self.words.as_ptr()).is_inside = 0 };
     }
+}
+
+/// A seat for this thread until it ends; for a thread that is ending already, for this call.
+#[cold]
+fn sit_down() -> &'static Seat {
+    let seat = SEATS.claim();
+    if AT_EXIT.try_with(|_| ()).is_ok() {
+        // SAFETY: this thread's own words.
+        unsafe { (*words().as_ptr()).seat = seat };
+    }
+    seat
 }
 
 /// This thread waits for calls of others to end.
@@ -86,8 +101,7 @@ pub struct Waiting {
 
 impl Waiting {
     pub fn begin() -> Self {
-        let seat = LOCAL.with(|local| local.seat.get());
-        let seat = seat.filter(|seat| !seat.held().is_null());
+        let seat = own_seat(words()).filter(|seat| !seat.held().is_null());
         if let Some(seat) = seat {
             seat.set_waits(true);
         }
@@ -97,7 +111,7 @@ impl Waiting {
     /// Whether the call of `other` is one to wait for: not this thread's own, and, from inside a call,
     /// none that waits in the same way. So nobody waits for who waits for them.
     pub fn is_for(&self, other: &Seat) -> bool {
-        self.seat.is_none_or(|own| !std::ptr::eq(own, other) && !other.waits())
+        self.seat.is_none_or(|own| !ptr::eq(own, other) && !other.waits())
     }
 }
 

@@ -127,11 +127,12 @@ impl Tracers {
     }
 
     /// Begins a call of `function`; none where nothing is traced.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&self, function: usize) -> Option<Call<'_>> {
         Call::begin(self, function)
     }
 
+    #[inline]
     pub(crate) fn current(&self) -> &Current<Roster> {
         &self.current
     }

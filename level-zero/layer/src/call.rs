@@ -32,6 +32,7 @@ pub struct TracedCall(Call<'static>);
 
 impl TracedCall {
     /// None where nothing is traced.
+    #[inline(always)]
     pub fn begin(function: usize) -> Option<Self> {
         TRACERS.begin(function).map(Self)
     }
