@@ -22,6 +22,8 @@ struct counts {
 static _Atomic(struct counts *) newest;
 static atomic_int is_over;
 static atomic_long calls, tracers, pairs;
+static ze_module_handle_t module;
+static ze_kernel_handle_t kernel;
 
 static void prologue(ze_kernel_set_group_size_params_t *params, ze_result_t result, void *own,
                      void **instance)
@@ -44,7 +46,7 @@ static void epilogue(ze_kernel_set_group_size_params_t *params, ze_result_t resu
     atomic_fetch_add(&counts->epilogues, 1);
 }
 
-static void *call(void *kernel)
+static void *call(void *unused)
 {
     long own = 0;
     while (!atomic_load(&is_over)) {
@@ -52,7 +54,7 @@ static void *call(void *kernel)
         own++;
     }
     atomic_fetch_add(&calls, own);
-    return NULL;
+    return unused;
 }
 
 static void churn_one(struct counts *counts)
@@ -87,15 +89,19 @@ static void *churn(void *unused)
     return unused;
 }
 
-static ze_kernel_handle_t new_kernel(void)
+static void open_kernel(void)
 {
     ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC};
     ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "kernel"};
-    ze_module_handle_t module;
-    ze_kernel_handle_t kernel;
     done(zeModuleCreate(context, device, &module_desc, &module, NULL), "a module");
     done(zeKernelCreate(module, &desc, &kernel), "a kernel");
-    return kernel;
+}
+
+static void close_kernel(void)
+{
+    done(zeKernelDestroy(kernel), "to destroy");
+    done(zeModuleDestroy(module), "to destroy");
+    done(zeContextDestroy(context), "to destroy");
 }
 
 int main(int count, char **words)
@@ -104,13 +110,14 @@ int main(int count, char **words)
     must(count == 2, "a number of seconds");
     struct timespec time = {.tv_sec = atoi(words[1])};
     open_device();
-    ze_kernel_handle_t kernel = new_kernel();
+    open_kernel();
     for (int i = 0; i < CALLERS + CHURNERS; i++)
-        pthread_create(&threads[i], NULL, i < CALLERS ? call : churn, kernel);
+        pthread_create(&threads[i], NULL, i < CALLERS ? call : churn, NULL);
     nanosleep(&time, NULL);
     atomic_store(&is_over, 1);
     for (int i = 0; i < CALLERS + CHURNERS; i++)
         pthread_join(threads[i], NULL);
+    close_kernel();
     fprintf(stderr, "%ld calls, %ld tracers, %ld pairs\n", atomic_load(&calls),
             atomic_load(&tracers), atomic_load(&pairs));
     must(atomic_load(&tracers) > 0 && atomic_load(&pairs) > 0, "tracers that were called");

@@ -17,14 +17,44 @@ pub enum Layer {
 
 /// `program` with tracing on.
 pub fn traced(layer: Layer, program: &Path) -> Command {
+    let mut command = untraced(program);
+    command.env("ZE_ENABLE_TRACING_LAYER", "1");
+    if layer == Layer::Ours {
+        command.env("LD_LIBRARY_PATH", artifact("level-zero"));
+    }
+    command
+}
+
+/// `program` on the null driver, without a layer.
+fn untraced(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("ZE_ENABLE_ALT_DRIVERS", artifact("libze_gapii_null.so"));
-    command.env("ZE_ENABLE_TRACING_LAYER", "1");
-    match layer {
-        Layer::Ours => command.env("LD_LIBRARY_PATH", artifact("level-zero")),
-        Layer::Debians => command.env_remove("LD_LIBRARY_PATH"),
-    };
+    for inherited in ["LD_LIBRARY_PATH", "ZE_ENABLE_TRACING_LAYER"] {
+        command.env_remove(inherited);
+    }
     command
+}
+
+/// What a call takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Costs {
+    pub untraced_ns: f64,
+    /// With a tracer; there is none without a layer.
+    pub traced_ns: Option<f64>,
+}
+
+/// Measures `calls` calls.
+pub fn costs(layer: Option<Layer>, calls: u64) -> Costs {
+    let program = level_zero("bench_tracers");
+    let mut command = layer.map_or_else(|| untraced(&program), |layer| traced(layer, &program));
+    let finished = run(command.arg(calls.to_string())).ok();
+    let figure = |wanted: &str| {
+        let lines = finished.stdout.lines().filter_map(|line| line.split_once(' '));
+        let (_, ns) = lines.into_iter().find(|(name, _)| *name == wanted)?;
+        ns.parse().ok()
+    };
+    let untraced_ns = figure("untraced").expect("bench_tracers says what a call takes");
+    Costs { untraced_ns, traced_ns: figure("traced") }
 }
 
 /// What a case of a program of `tests/level-zero/` says.

@@ -53,29 +53,20 @@ pub(crate) struct Hook {
 
 #[derive(Debug)]
 pub(crate) struct Roster {
-    /// By function: where its hooks begin; behind the last function, where they end.
-    starts: Box<[usize]>,
-    hooks: Box<[Hook]>,
+    /// By function.
+    hooks: Box<[Box<[Hook]>]>,
 }
 
 impl Roster {
     /// `hooks_of` says what is done around a function, in order.
     pub fn new<I: Iterator<Item = Hook>>(functions: usize, hooks_of: impl Fn(usize) -> I) -> Self {
-        let mut starts = Vec::with_capacity(functions + 1);
-        let mut hooks = Vec::new();
-        for function in 0..functions {
-            starts.push(hooks.len());
-            hooks.extend(hooks_of(function));
-        }
-        starts.push(hooks.len());
-        Self { starts: starts.into(), hooks: hooks.into() }
+        Self { hooks: (0..functions).map(|function| hooks_of(function).collect()).collect() }
     }
 
     /// What is done around a call of `function`.
     #[inline(always)]
     pub fn hooks(&self, function: usize) -> &[Hook] {
-        let range = self.starts.get(function).zip(self.starts.get(function + 1));
-        range.and_then(|(&start, &end)| self.hooks.get(start..end)).unwrap_or_default()
+        self.hooks.get(function).map_or(&[], |hooks| hooks)
     }
 
     /// Whether a call of `function` runs callbacks of `tracer`.

@@ -34,7 +34,7 @@ enum Command {
     Demo,
     /// Run every check: lints, generated code, unit, model and whole-system tests
     Test,
-    /// Build the daemon, the control tool and the shim, in release
+    /// Build the daemon, the control tool, the shim and Level Zero's layer, in release
     Build,
     /// Compile the API descriptions to the committed Rust
     Generate(generate::Generate),
@@ -43,7 +43,7 @@ enum Command {
     /// Check formatting, and clippy without warnings
     Lint,
     /// Measure a call natively, with the shim loaded, captured, timed and under apitrace; with --tracked,
-    /// --glmark2, --replay or --attach, other things
+    /// --glmark2, --replay, --attach or --tracers, other things
     Bench(tests_bin::Arguments),
     /// Run the long forms of the tests: fuzzing, kills, hours of capture
     Soak(tests_bin::Arguments),

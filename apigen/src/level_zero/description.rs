@@ -212,3 +212,40 @@ fn parse<T: DeserializeOwned>(root: &Path, name: &str) -> Result<T, Error> {
         Error::Inputs(vec![Problem { file, line: error.line(), message: error.to_string() }])
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, packed: Option<u32>) {
+        assert_eq!(Version::try_from(text.to_owned()).ok().map(Version::packed), packed, "{text}");
+    }
+
+    #[test]
+    fn versions_are_packed_as_the_api_packs_them() {
+        check("1.0", Some(0x1_0000));
+        check("1.17", Some(0x1_0011));
+        check("1", None);
+        check("1.x", None);
+        check("1.70000", None);
+    }
+
+    #[test]
+    fn slot_is_where_it_should_be_from_the_later_of_two_versions_on() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository is above");
+        let description = Description::read(root).expect("it has no mistakes");
+        let gate = |name| description.function(name).gate().packed();
+        assert_eq!(gate("zeContextCreate"), 0x1_0000);
+        assert_eq!(gate("zeKernelGetBinaryExp"), 0x1_000c);
+    }
+
+    #[test]
+    fn function_that_only_a_table_has_is_reported() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository is above");
+        let mut description = Description::read(root).expect("it has no mistakes");
+        description.tables[0].slots.push("zeNone".to_owned());
+        let error = description.check().expect_err("it is not described").to_string();
+        assert_eq!(error, "apis/level_zero/tables.json: zeNone is not in functions.json");
+    }
+}

@@ -3,7 +3,8 @@
 //!
 //! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
 //! `--replay`, scenes and replays of their recordings. With `--tracked`, what commands cost that are
-//! followed at all times. With `--attach`, what it costs a running program to be attached to.
+//! followed at all times. With `--attach`, what it costs a running program to be attached to. With
+//! `--tracers`, what Level Zero's tracing layer costs.
 //!
 //! Nothing else should run on the machine meanwhile.
 
@@ -12,6 +13,7 @@ mod bars;
 mod calls;
 mod replays;
 mod scenes;
+mod tracers;
 mod tracked;
 
 use std::process::ExitCode;
@@ -69,6 +71,11 @@ struct Options {
     #[arg(long)]
     attach: bool,
 
+    /// Measure instead what a call of Level Zero costs with the tracing layer, and with a tracer; ours
+    /// beside Debian's
+    #[arg(long)]
+    tracers: bool,
+
     /// Seconds that a scene of glmark2-es2 lasts
     #[arg(long, default_value_t = 3)]
     seconds: u64,
@@ -80,7 +87,7 @@ struct Options {
 
 impl Options {
     fn runs_apitrace(&self) -> bool {
-        !(self.without_apitrace || self.tracked || self.attach)
+        !(self.without_apitrace || self.tracked || self.tracers || self.attach)
     }
 }
 
@@ -97,6 +104,7 @@ fn main() -> ExitCode {
         Options { glmark2: true, .. } => scenes::measure,
         Options { tracked: true, .. } => tracked::measure,
         Options { attach: true, .. } => attaches::measure,
+        Options { tracers: true, .. } => tracers::measure,
         _ => calls::measure,
     };
     measure(&options);

@@ -1,0 +1,58 @@
+//! What a call of Level Zero costs with a tracing layer loaded, with and without a tracer: ours, and
+//! Debian's beside it.
+
+use gapii_tests::bench::median;
+use gapii_tests::level_zero::{Costs, Layer, costs};
+use serde_json::json;
+
+use crate::Options;
+use crate::bars::{Bar, print_bars};
+
+const CALLS: u64 = 20_000_000;
+/// Nanoseconds that our layer may add: without a tracer, and for a prologue and an epilogue.
+const MOST: (f64, f64) = (2.0, 15.0);
+
+/// Runs the program without a layer, with ours and with Debian's, round after round, and prints what
+/// came out.
+pub fn measure(options: &Options) {
+    const LAYERS: [Option<Layer>; 3] = [None, Some(Layer::Ours), Some(Layer::Debians)];
+    let mut rounds = Vec::new();
+    for number in 1..=options.rounds {
+        eprintln!("round {number} of {}", options.rounds);
+        rounds.push(LAYERS.map(|layer| costs(layer, CALLS)));
+    }
+    let median_of = |at: usize, figure: fn(&Costs) -> Option<f64>| {
+        median(rounds.iter().filter_map(|round| round.get(at).and_then(figure)))
+    };
+    let [native, idle, debians_idle] = [0, 1, 2].map(|at| median_of(at, |c| Some(c.untraced_ns)));
+    let [traced, debians_traced] = [1, 2].map(|at| median_of(at, |costs| costs.traced_ns));
+    println!("median of {} rounds, {CALLS} calls each, in nanoseconds\n", options.rounds);
+    println!("layer        no tracer    added    a tracer    its pair");
+    println!("none      {native:12.2}");
+    for (name, idle, traced) in [("ours", idle, traced), ("Debian's", debians_idle, debians_traced)]
+    {
+        let (added, pair) = (idle - native, traced - idle);
+        println!("{name:10}{idle:12.2}{added:9.2}{traced:12.2}{pair:12.2}");
+    }
+    println!();
+    print_bars(&[
+        Bar {
+            what: "added by the layer without a tracer, ns".into(),
+            measured: idle - native,
+            limit: MOST.0,
+            least: false,
+        },
+        Bar {
+            what: "a prologue and an epilogue, ns".into(),
+            measured: traced - idle,
+            limit: MOST.1,
+            least: false,
+        },
+    ]);
+    if options.json {
+        let of = |idle: f64, traced: f64| json!({ "untraced_ns": idle, "traced_ns": traced });
+        let ours = of(idle, traced);
+        let debians = of(debians_idle, debians_traced);
+        println!("{}", json!({ "native_ns": native, "ours": ours, "debians": debians }));
+    }
+}
