@@ -25,10 +25,13 @@ pub fn traced(layer: Layer, program: &Path) -> Command {
     command
 }
 
+/// The null driver.
+pub const DRIVER: &str = "libze_gapii_null.so";
+
 /// `program` on the null driver, without a layer.
 fn untraced(program: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env("ZE_ENABLE_ALT_DRIVERS", artifact("libze_gapii_null.so"));
+    command.env("ZE_ENABLE_ALT_DRIVERS", artifact(DRIVER));
     for inherited in ["LD_LIBRARY_PATH", "ZE_ENABLE_TRACING_LAYER"] {
         command.env_remove(inherited);
     }
@@ -89,8 +92,7 @@ fn check(layer: Layer, program: &str, case: &str, expected: &[&str]) {
     assert_eq!(said.lines().collect::<Vec<_>>(), expected, "{program} {case} under {layer:?}");
 }
 
-/// Runs a case of `layer_tables`, which needs no loader, with our layer.
-pub fn layer_tables(case: &str) -> Finished {
-    let layer = artifact("level-zero").join("libze_tracing_layer.so.1");
-    run(Command::new(level_zero("layer_tables")).arg(case).arg(layer)).ok()
+/// Runs a case of `layer_tables`, which needs no loader, with `library` of the build.
+pub fn layer_tables(case: &str, library: &str) -> Finished {
+    run(Command::new(level_zero("layer_tables")).arg(case).arg(artifact(library))).ok()
 }

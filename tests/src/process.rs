@@ -194,6 +194,8 @@ pub fn missing(program: &str) -> Option<String> {
 fn hint(program: &OsStr) -> String {
     const PACKAGES: &[(&str, &str)] = &[
         ("cc", "gcc"),
+        ("nm", "binutils"),
+        ("readelf", "binutils"),
         ("Xvfb", "xvfb"),
         ("apitrace", "apitrace"),
         ("zstd", "zstd"),

@@ -1,7 +1,8 @@
 //! Tracers of Level Zero: which callbacks run, in which order, and with what. Under our layer and
 //! Debian's.
 
-use gapii_tests::level_zero::{Layer, both_say, traced};
+use gapii_tests::artifacts::artifact;
+use gapii_tests::level_zero::{DRIVER, Layer, both_say, traced};
 use gapii_tests::process::run;
 use gapii_tests::programs::{level_zero, level_zero_tool};
 
@@ -16,6 +17,23 @@ fn prologues_and_epilogues_run_in_the_order_of_enabling() {
             "b enabled again: +a +c +b -a -c -b",
         ],
     );
+}
+
+/// Loaders have functions of their own where they are told to, or there are several drivers.
+#[test]
+fn layer_is_above_the_loaders_own_functions() {
+    let driver = artifact(DRIVER).display().to_string();
+    let program = level_zero("tracer_calls");
+    let alone = run(traced(Layer::Ours, &program).arg("order")).ok();
+    for (variable, value) in [
+        ("ZE_ENABLE_LOADER_INTERCEPT", "1"),
+        ("ZE_ENABLE_ALT_DRIVERS", &format!("{driver},{driver}")),
+    ] {
+        for layer in [Layer::Ours, Layer::Debians] {
+            let finished = run(traced(layer, &program).arg("order").env(variable, value)).ok();
+            assert_eq!(finished.stdout, alone.stdout, "{variable} {layer:?}");
+        }
+    }
 }
 
 #[test]

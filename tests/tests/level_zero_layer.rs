@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use gapii_tests::artifacts::artifact;
-use gapii_tests::level_zero::layer_tables;
+use gapii_tests::level_zero::{DRIVER, layer_tables};
 use gapii_tests::process::run;
 use serde_json::Value;
 
@@ -17,10 +17,28 @@ const TABLES: &str = include_str!("../../apis/level_zero/tables.json");
 const OTHERS: [&str; 3] =
     ["zelGetTracerApiProcAddrTable", "zelLoaderGetVersion", "zelTracerResetAllCallbacks"];
 
+const LAYER: &str = "libze_tracing_layer.so";
+/// What is written to tables of a version. Releases with 1.9 to 1.11 had other orders of
+/// `CommandListExp`, which is left alone.
+const WRITTEN: &[&str] = &[
+    "1.0: 26 of CommandList, 0 of CommandListExp, 0 of KernelExp",
+    "1.4: 28 of CommandList, 0 of CommandListExp, 2 of KernelExp",
+    "1.9: 34 of CommandList, 0 of CommandListExp, 2 of KernelExp",
+    "1.11: 34 of CommandList, 0 of CommandListExp, 2 of KernelExp",
+    "1.12: 36 of CommandList, 8 of CommandListExp, 3 of KernelExp",
+    "1.17: 52 of CommandList, 9 of CommandListExp, 4 of KernelExp",
+    "of the future: 52 of CommandList",
+];
+
 #[track_caller]
 fn check(case: &str, expected: &[&str]) {
-    let said = layer_tables(case).stdout;
-    assert_eq!(said.lines().collect::<Vec<_>>(), expected, "{case}");
+    check_of(LAYER, case, expected);
+}
+
+#[track_caller]
+fn check_of(library: &str, case: &str, expected: &[&str]) {
+    let said = layer_tables(case, library).stdout;
+    assert_eq!(said.lines().collect::<Vec<_>>(), expected, "{library} {case}");
 }
 
 fn exports(library: &Path) -> BTreeSet<String> {
@@ -41,13 +59,13 @@ fn layer_exports_registration_tables_and_nothing_else() {
     let mut expected: BTreeSet<String> = OTHERS.map(str::to_owned).into();
     expected.extend(listed(FUNCTIONS, "functions", "register"));
     expected.extend(listed(TABLES, "tables", "get"));
-    assert_eq!(exports(&artifact("libze_tracing_layer.so")), expected);
+    assert_eq!(exports(&artifact(LAYER)), expected);
     assert_eq!(expected.len(), 288);
 }
 
 #[test]
 fn layer_exports_what_debians_exports() {
-    let ours = exports(&artifact("libze_tracing_layer.so"));
+    let ours = exports(&artifact(LAYER));
     let theirs = exports(Path::new(DEBIANS));
     let missing: Vec<_> =
         theirs.iter().filter(|name| !name.starts_with("_Z") && !ours.contains(*name)).collect();
@@ -57,7 +75,7 @@ fn layer_exports_what_debians_exports() {
 
 #[test]
 fn layer_has_its_soname_stays_loaded_and_binds_to_itself() {
-    let layer = artifact("libze_tracing_layer.so");
+    let layer = artifact(LAYER);
     let finished = run(Command::new("readelf").arg("--dynamic").arg(layer)).ok();
     for wanted in ["Library soname: [libze_tracing_layer.so.1]", "NODELETE", "SYMBOLIC"] {
         assert!(finished.stdout.contains(wanted), "no {wanted}: {finished}");
@@ -87,22 +105,16 @@ fn query_without_a_table_has_an_error_code() {
     );
 }
 
-/// Releases with 1.9 to 1.11 had other orders of `CommandListExp`, which are left alone.
 #[test]
 fn table_is_written_as_far_as_its_version_goes_and_no_version_is_refused() {
-    check(
-        "versions",
-        &[
-            "1.0: 26 of CommandList, 0 of CommandListExp, 0 of KernelExp",
-            "1.4: 28 of CommandList, 0 of CommandListExp, 2 of KernelExp",
-            "1.9: 34 of CommandList, 0 of CommandListExp, 2 of KernelExp",
-            "1.11: 34 of CommandList, 0 of CommandListExp, 2 of KernelExp",
-            "1.12: 36 of CommandList, 8 of CommandListExp, 3 of KernelExp",
-            "1.17: 52 of CommandList, 9 of CommandListExp, 4 of KernelExp",
-            "of the future: 52 of CommandList",
-        ],
-    );
+    check("versions", WRITTEN);
     check("tracer_table_versions", &["tracers: SUCCESS"; 3]);
+}
+
+/// Loaders with shorter tables crash otherwise.
+#[test]
+fn null_driver_writes_as_far_as_a_tables_version_goes() {
+    check_of(DRIVER, "versions", WRITTEN);
 }
 
 #[test]
