@@ -1,7 +1,6 @@
 //! `Call`: one traced call, from before its first prologue to after its last epilogue.
 
 use std::ffi::c_void;
-use std::marker::PhantomData;
 use std::ptr;
 
 use crate::roster::{Callback, Hook, Roster};
@@ -18,7 +17,6 @@ pub struct Call<'a> {
     instances: *mut *mut c_void,
     /// When it is dropped, the roster is not held any more.
     _inside: Inside,
-    stays: PhantomData<*const ()>,
 }
 
 impl<'a> Call<'a> {
@@ -37,7 +35,7 @@ impl<'a> Call<'a> {
         }
         // SAFETY: this thread's seat, and a thread is inside one call only.
         let instances = unsafe { seat.instances(hooks.len()) };
-        Some(Self { hooks, instances, _inside: inside, stays: PhantomData })
+        Some(Self { hooks, instances, _inside: inside })
     }
 
     /// Has `run` called with each prologue, its tracer's user data, and the place for what the tracer
