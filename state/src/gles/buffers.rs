@@ -183,17 +183,17 @@ impl Context {
         let sources = self.group.index_sources.load(Acquire) as i64;
         let place = buffer.name() as usize % self.other_buffers.len();
         let is_known = self.other_buffers.get(place) == Some(&buffer);
-        let is_known = is_known && self.other_buffers_of == sources;
-        !is_known && self.ask_for_contents(place, buffer, sources)
+        !(is_known && self.other_buffers_of == sources) && self.ask_for_contents(buffer, sources)
     }
 
     #[cold]
     #[inline(never)]
-    fn ask_for_contents(&mut self, place: usize, buffer: Ref<Buffer>, sources: i64) -> bool {
+    fn ask_for_contents(&mut self, buffer: Ref<Buffer>, sources: i64) -> bool {
         if self.other_buffers_of != sources {
             self.other_buffers.fill(Ref::NONE);
             self.other_buffers_of = sources;
         }
+        let place = buffer.name() as usize % self.other_buffers.len();
         let Some(other) = self.other_buffers.get_mut(place) else { return false };
         let group = self.group.lock();
         let Some(it) = group.buffers.get(buffer) else { return false };

@@ -27,21 +27,11 @@ fn components(format: u32) -> u64 {
 
 fn component_bytes(ty: u32) -> u64 {
     match ty {
-        // A vertex's alone.
-        GL_FIXED => 0,
-        GL_HALF_FLOAT_OES => 2,
-        _ => number_bytes(ty).unwrap_or(0),
+        GL_BYTE | GL_UNSIGNED_BYTE => 1,
+        GL_SHORT | GL_UNSIGNED_SHORT | GL_HALF_FLOAT | GL_HALF_FLOAT_OES => 2,
+        GL_INT | GL_UNSIGNED_INT | GL_FLOAT => 4,
+        _ => 0,
     }
-}
-
-/// Bytes of a number of each type from GL_BYTE to GL_FIXED; 0 for one that nothing has.
-const NUMBER_BYTES: [u8; 13] = [1, 1, 2, 2, 4, 4, 4, 0, 0, 0, 0, 2, 4];
-const _: () = assert!(GL_FIXED - GL_BYTE + 1 == NUMBER_BYTES.len() as u32);
-
-/// `None` for a type that is not one of those.
-#[inline]
-fn number_bytes(ty: u32) -> Option<u64> {
-    NUMBER_BYTES.get(ty.wrapping_sub(GL_BYTE) as usize).map(|bytes| u64::from(*bytes))
 }
 
 /// Types that hold a whole pixel: its bytes, and how many numbers there may be in it.
@@ -76,11 +66,15 @@ fn depth_stencil_bytes(format: u32, ty: u32) -> u64 {
 #[inline]
 pub fn vertex_bytes(size: i32, ty: u32) -> u64 {
     let numbers = u64::from(size.max(0).cast_unsigned());
-    match number_bytes(ty) {
-        Some(bytes) => numbers * bytes,
+    match NUMBER_BYTES.get(ty.wrapping_sub(GL_BYTE) as usize) {
+        Some(bytes) => numbers * u64::from(*bytes),
         None => rare_vertex_bytes(numbers, ty),
     }
 }
+
+/// Bytes of a number of each type from GL_BYTE to GL_FIXED; 0 for one that no vertex has.
+const NUMBER_BYTES: [u8; 13] = [1, 1, 2, 2, 4, 4, 4, 0, 0, 0, 0, 2, 4];
+const _: () = assert!(GL_FIXED - GL_BYTE + 1 == NUMBER_BYTES.len() as u32);
 
 #[cold]
 fn rare_vertex_bytes(numbers: u64, ty: u32) -> u64 {

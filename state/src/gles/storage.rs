@@ -49,14 +49,15 @@ pub fn note_target<M: Memory + ?Sized>(
     let Some(context) = thread.context.as_deref_mut() else { return };
     let place = texture.name() as usize % context.targeted_textures.len();
     if context.targeted_textures.get(place) != Some(&texture) {
-        set_target(context, place, texture, target);
+        set_target(context, texture, target);
     }
 }
 
 /// Apart from what is done every time a texture is bound.
 #[cold]
 #[inline(never)]
-fn set_target(context: &mut Context, place: usize, texture: Ref<Texture>, target: u32) {
+fn set_target(context: &mut Context, texture: Ref<Texture>, target: u32) {
+    let place = texture.name() as usize % context.targeted_textures.len();
     if let Some(noted) = context.targeted_textures.get_mut(place) {
         *noted = texture;
     }
