@@ -2,9 +2,10 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::artifacts::artifact;
-use crate::process::{Finished, run};
+use crate::process::{Finished, LIMIT, Running, run};
 use crate::programs::level_zero;
 
 /// Which tracing layer the loader finds.
@@ -58,6 +59,17 @@ pub fn costs(layer: Option<Layer>, calls: u64) -> Costs {
     };
     let untraced_ns = figure("untraced").expect("bench_tracers says what a call takes");
     Costs { untraced_ns, traced_ns: figure("traced") }
+}
+
+/// Has threads call for so long while others create, enable, disable and destroy tracers, under our layer;
+/// how many there were of each.
+#[track_caller]
+pub fn churn(time: Duration) -> String {
+    let mut program = traced(Layer::Ours, &level_zero("churn"));
+    let running = Running::start(program.arg(time.as_secs().to_string()));
+    let finished = running.finish(time + LIMIT).ok();
+    assert_eq!(finished.stdout, "every prologue had its epilogue\n", "{finished}");
+    finished.stderr.trim_end().to_owned()
 }
 
 /// What a case of a program of `tests/level-zero/` says.

@@ -3,12 +3,9 @@
 
 use std::time::Duration;
 
-use gapii_tests::level_zero::{Layer, both_say, ours_says, they_say, traced};
-use gapii_tests::process::{Running, run};
+use gapii_tests::level_zero::{Layer, both_say, churn, ours_says, they_say, traced};
+use gapii_tests::process::run;
 use gapii_tests::programs::level_zero;
-
-/// How long `churn` runs.
-const CHURN_SECONDS: &str = "3";
 
 #[test]
 fn tracers_need_an_initialised_api_and_a_layer() {
@@ -199,8 +196,5 @@ fn callback_enables_a_tracer_while_another_is_being_destroyed() {
 
 #[test]
 fn tracers_that_come_and_go_while_threads_call_run_in_pairs() {
-    let mut program = traced(Layer::Ours, &level_zero("churn"));
-    let running = Running::start(program.arg(CHURN_SECONDS));
-    let finished = running.finish(Duration::from_secs(60)).ok();
-    assert_eq!(finished.stdout, "every prologue had its epilogue\n", "{finished}");
+    churn(Duration::from_secs(3));
 }

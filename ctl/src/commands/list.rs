@@ -1,7 +1,5 @@
 //! `list`: the captures that run.
 
-use std::time::Duration;
-
 use clap::Args;
 use gapii_protocol::control::{AppInfo, CaptureInfo, Event, Progress, Request};
 use indicatif::{DecimalBytes, HumanCount};
@@ -55,7 +53,7 @@ fn rows(captures: &[CaptureInfo], apps: &[AppInfo]) -> String {
             capture.name.clone().unwrap_or_else(|| "-".to_owned()),
             programs(&capture.pids, apps),
             capture.client.to_string(),
-            format!("{:.0?}", Duration::from_secs(capture.running_ns / 1_000_000_000)),
+            format!("{}s", capture.running_ns / 1_000_000_000),
             progress.frames.to_string(),
             DecimalBytes(progress.file_bytes).to_string(),
             DecimalBytes(progress.spilled_bytes).to_string(),

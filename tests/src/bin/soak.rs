@@ -13,6 +13,7 @@ use gapii_tests::damage::Sample;
 use gapii_tests::fake_driver::{self, Page};
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::kill::kill_once;
+use gapii_tests::level_zero::churn;
 use gapii_tests::loading::offscreen;
 use gapii_tests::order::{check_current, check_first_call, check_names, check_token};
 use gapii_tests::process::{LIMIT, run};
@@ -68,6 +69,10 @@ struct Options {
     #[arg(long, default_value_t = 7_200)]
     simulation_seconds: u64,
 
+    /// Seconds for which tracers come and go while threads call
+    #[arg(long, default_value_t = 60)]
+    tracer_seconds: u64,
+
     /// Seconds for which a connected program does nothing
     #[arg(long, default_value_t = 60)]
     idle_seconds: u64,
@@ -87,6 +92,7 @@ const PARTS: &[Part] = &[
     ("remote", remote),
     ("crowd", crowd),
     ("simulation", simulation),
+    ("tracers", tracers),
     ("idle", idle),
 ];
 
@@ -183,6 +189,10 @@ fn remote(options: &Options) {
 fn crowd(options: &Options) {
     let crowd = capture_crowd(Duration::from_secs(options.crowd_seconds));
     println!("crowd: {crowd}");
+}
+
+fn tracers(options: &Options) {
+    println!("tracers: {}", churn(Duration::from_secs(options.tracer_seconds)));
 }
 
 /// New seeds of the daemon's simulation, which is part of its unit tests.
