@@ -1,11 +1,11 @@
 //! Blocks on their way from the drain to the writer, compressed in the time that programs leave, and put aside
 //! where the output takes none.
 //!
-//! While a block waits here, a thread that runs only where nobody else wants the processor compresses
-//! it. The writer takes it when that is done; where blocks queue up, or one has waited long, it takes
-//! it as it is, whatever the other thread is at, and the next ones too for a while, which the other
-//! thread then leaves alone: a block that both compress is time lost. So nobody waits for a thread
-//! that gets no time, and a program that leaves some is not pushed aside by compression.
+//! While a block waits here, a thread of low priority compresses it. The writer takes it when that is
+//! done; where blocks queue up, or one has waited long, it takes it as it is, whatever the other thread
+//! is at, and the next ones too for a while, which the other thread then leaves alone: a block that both
+//! compress is time lost. So nobody waits for a thread that gets little time, and a program is not
+//! pushed aside by compression.
 //!
 //! Where the writer is held up by its output and blocks queue up, a third thread writes them into a file, in
 //! their order, so that ring space and memory are not held for somebody who reads slowly. What must be
