@@ -1,8 +1,8 @@
 //! A capture: its threads, and how the rest of the daemon talks to it.
 //!
-//! Three threads per capture and none without: the writer, which touches the output and no ring, one that
-//! compresses for the writer in idle time, and one that puts aside what the output does not take. Another,
-//! the drain, touches rings and no file, and is shared by all captures that have processes in common.
+//! Three threads per capture and none without: the writer, which touches the output and no ring, one of low
+//! priority that compresses for it, and one that puts aside what the output does not take. Another, the
+//! drain, touches rings and no file, and is shared by all captures that have processes in common.
 
 pub mod armed;
 pub mod assemble;
