@@ -62,7 +62,7 @@ use crate::capture::writer::{Writer, Written};
 use crate::clock;
 use crate::process::{Counter, Process};
 
-/// Niceness of threads whose work can wait: a tenth of the time of who does not let anybody go first.
+/// Niceness of threads whose work can wait: beside a busy thread of a program they get a tenth of its time.
 const LOW_PRIORITY: i32 = 10;
 
 /// Where a capture goes.
