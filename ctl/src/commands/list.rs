@@ -110,7 +110,7 @@ mod tests {
             running_ns: 61_000_000_000,
             progress: progress.clone(),
         };
-        let paused = Progress { is_paused: true, ..progress.clone() };
+        let paused = Progress { is_paused: true, ..progress };
         let paused = CaptureInfo { progress: paused, ..slow.clone() };
         let text = rows(&[slow, paused], &[app]);
         assert!(text.ends_with("paused\n"), "{text}");

@@ -8,6 +8,10 @@ use gapii_ze_api::types::{
 /// What a function answers: success, or a code.
 pub type Answer = Result<(), ze_result_t>;
 
+/// An object of which nothing is kept but its handle: it has a byte, so that each has an address of its own.
+#[derive(Default)]
+pub struct Bare(#[expect(dead_code, reason = "for its address")] u8);
+
 /// Runs the body of a function.
 pub fn answer(body: impl FnOnce() -> Answer) -> ze_result_t {
     body().err().unwrap_or(ZE_RESULT_SUCCESS)

@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use gapii_ze_api::types::{
-    ZE_RESULT_ERROR_DEVICE_LOST, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ze_result_t,
+    ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, ZE_RESULT_ERROR_DEVICE_LOST,
+    ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ze_command_queue_desc_t, ze_result_t,
 };
 
 use crate::flag::Flag;
@@ -39,26 +40,37 @@ struct Work {
 /// Its thread ends with what it has been given when the queue is dropped.
 pub struct Queue {
     work: Sender<Work>,
+    is_synchronous: bool,
 }
 
 impl Queue {
-    pub fn start() -> Result<Self, ze_result_t> {
+    pub fn start(desc: &ze_command_queue_desc_t) -> Result<Self, ze_result_t> {
+        let is_synchronous = desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
         let (work, works) = channel();
         let thread = thread::Builder::new().name("ze queue".to_owned());
         let started = thread.spawn(move || run(&works));
-        started.map(|_| Self { work }).map_err(|_| ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        let queue = |_| Self { work, is_synchronous };
+        started.map(queue).map_err(|_| ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
     }
 
-    /// `done` is raised at the end.
+    /// `done` is raised at the end. A synchronous queue is done when this returns.
     pub fn submit(&self, steps: Vec<Step>, done: Arc<Flag>) -> Answer {
-        self.work.send(Work { steps, done }).map_err(|_| ZE_RESULT_ERROR_DEVICE_LOST)
+        self.send(steps, done)?;
+        if self.is_synchronous {
+            self.synchronize(u64::MAX)?;
+        }
+        Ok(())
     }
 
     /// Whether all that was submitted before is done within `timeout_ns`.
     pub fn synchronize(&self, timeout_ns: u64) -> Result<bool, ze_result_t> {
         let done = Arc::new(Flag::default());
-        self.submit(Vec::new(), Arc::clone(&done))?;
+        self.send(Vec::new(), Arc::clone(&done))?;
         Ok(done.wait(timeout_ns))
+    }
+
+    fn send(&self, steps: Vec<Step>, done: Arc<Flag>) -> Answer {
+        self.work.send(Work { steps, done }).map_err(|_| ZE_RESULT_ERROR_DEVICE_LOST)
     }
 }
 

@@ -15,15 +15,9 @@ pub unsafe fn fill(
     table: *mut *const (),
     slots: &[Slot],
 ) -> ze_result_t {
-    if table.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    }
-    for (at, slot) in slots.iter().enumerate().filter(|(_, slot)| slot.since <= version) {
-        let function = implemented(slot.function).unwrap_or(unsupported as *const ());
-        // SAFETY: the caller's duty.
-        unsafe { put(table, at, function) };
-    }
-    ZE_RESULT_SUCCESS
+    let code = |slot: &Slot| implemented(slot.function).unwrap_or(unsupported as *const ());
+    // SAFETY: the caller's duty.
+    unsafe { write(version, table, slots.iter().map(|slot| (slot.since, code(slot)))) }
 }
 
 /// The same for a table of which nothing is implemented; `since` is by slot.
@@ -35,23 +29,29 @@ pub unsafe fn fill_unsupported(
     table: *mut *const (),
     since: &[ze_api_version_t],
 ) -> ze_result_t {
+    // SAFETY: the caller's duty.
+    unsafe { write(version, table, since.iter().map(|since| (*since, unsupported as *const ()))) }
+}
+
+/// `slots` say from which version on there is each, and what it is to hold.
+///
+/// # Safety
+/// `table` is null, or has those of the slots that are not later than `version`.
+unsafe fn write(
+    version: ze_api_version_t,
+    table: *mut *const (),
+    slots: impl Iterator<Item = (ze_api_version_t, *const ())>,
+) -> ze_result_t {
     if table.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     }
-    for (at, _) in since.iter().enumerate().filter(|(_, since)| **since <= version) {
+    for (at, (_, function)) in slots.enumerate().filter(|(_, (since, _))| *since <= version) {
         // SAFETY: the caller's duty.
-        unsafe { put(table, at, unsupported as *const ()) };
+        let place = unsafe { table.add(at) };
+        // SAFETY: as above.
+        unsafe { place.write(function) };
     }
     ZE_RESULT_SUCCESS
-}
-
-/// # Safety
-/// `table` has more than `at` slots.
-unsafe fn put(table: *mut *const (), at: usize, function: *const ()) {
-    // SAFETY: the caller's duty.
-    let place = unsafe { table.add(at) };
-    // SAFETY: as above.
-    unsafe { place.write(function) };
 }
 
 /// Takes whatever arguments: the caller clears them away.

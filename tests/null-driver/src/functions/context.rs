@@ -1,13 +1,8 @@
 //! Contexts, of which nothing is kept.
 
 use super::is_driver;
-use crate::object::{answer, create, destroy, not_null};
+use crate::object::{Bare, answer, create, destroy, not_null};
 use gapii_ze_api::types::*;
-
-struct Context {
-    /// So that each has an address of its own.
-    _unused: u8,
-}
 
 pub unsafe extern "C" fn zeContextCreate(
     hDriver: ze_driver_handle_t,
@@ -19,12 +14,12 @@ pub unsafe extern "C" fn zeContextCreate(
         if desc.is_null() {
             return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
         }
-        create(phContext, Context { _unused: 0 })
+        create(phContext, Bare::default())
     })
 }
 
 pub unsafe extern "C" fn zeContextDestroy(hContext: ze_context_handle_t) -> ze_result_t {
-    answer(|| destroy::<Context, _>(hContext))
+    answer(|| destroy::<Bare, _>(hContext))
 }
 
 pub unsafe extern "C" fn zeContextGetStatus(hContext: ze_context_handle_t) -> ze_result_t {

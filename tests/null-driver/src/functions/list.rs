@@ -12,18 +12,14 @@ use gapii_ze_api::types::*;
 
 pub struct CommandList {
     recorded: Mutex<Recorded>,
-    immediate: Option<Immediate>,
+    /// Its own queue, if it is immediate.
+    immediate: Option<Queue>,
 }
 
 #[derive(Default)]
 struct Recorded {
     steps: Vec<Step>,
     is_closed: bool,
-}
-
-struct Immediate {
-    queue: Queue,
-    is_synchronous: bool,
 }
 
 impl CommandList {
@@ -35,18 +31,14 @@ impl CommandList {
     }
 
     fn append(&self, step: Step) -> Answer {
-        let Some(Immediate { queue, is_synchronous }) = &self.immediate else {
-            let mut recorded = self.recorded();
-            if recorded.is_closed {
-                return Err(ZE_RESULT_ERROR_INVALID_ARGUMENT);
-            }
-            recorded.steps.push(step);
-            return Ok(());
-        };
-        queue.submit(vec![step], Arc::new(Flag::default()))?;
-        if *is_synchronous {
-            queue.synchronize(u64::MAX)?;
+        if let Some(queue) = &self.immediate {
+            return queue.submit(vec![step], Arc::new(Flag::default()));
         }
+        let mut recorded = self.recorded();
+        if recorded.is_closed {
+            return Err(ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        }
+        recorded.steps.push(step);
         Ok(())
     }
 
@@ -81,8 +73,7 @@ pub unsafe extern "C" fn zeCommandListCreateImmediate(
         not_null(hContext)?;
         is_device(hDevice)?;
         let desc = altdesc.as_ref().ok_or(ZE_RESULT_ERROR_INVALID_NULL_POINTER)?;
-        let is_synchronous = desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
-        let immediate = Some(Immediate { queue: Queue::start()?, is_synchronous });
+        let immediate = Some(Queue::start(desc)?);
         create(phCommandList, CommandList { recorded: Mutex::default(), immediate })
     })
 }

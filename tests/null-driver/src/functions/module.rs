@@ -3,18 +3,8 @@
 use core::ffi::c_void;
 
 use super::is_device;
-use crate::object::{answer, create, destroy, give, not_null};
+use crate::object::{Bare, answer, create, destroy, give, not_null};
 use gapii_ze_api::types::*;
-
-struct Module {
-    /// So that each has an address of its own.
-    _unused: u8,
-}
-
-struct Kernel {
-    /// As above.
-    _unused: u8,
-}
 
 pub unsafe extern "C" fn zeModuleCreate(
     hContext: ze_context_handle_t,
@@ -32,12 +22,12 @@ pub unsafe extern "C" fn zeModuleCreate(
         if !phBuildLog.is_null() {
             return Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
         }
-        create(phModule, Module { _unused: 0 })
+        create(phModule, Bare::default())
     })
 }
 
 pub unsafe extern "C" fn zeModuleDestroy(hModule: ze_module_handle_t) -> ze_result_t {
-    answer(|| destroy::<Module, _>(hModule))
+    answer(|| destroy::<Bare, _>(hModule))
 }
 
 pub unsafe extern "C" fn zeKernelCreate(
@@ -51,12 +41,12 @@ pub unsafe extern "C" fn zeKernelCreate(
         if desc.pKernelName.is_null() {
             return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
         }
-        create(phKernel, Kernel { _unused: 0 })
+        create(phKernel, Bare::default())
     })
 }
 
 pub unsafe extern "C" fn zeKernelDestroy(hKernel: ze_kernel_handle_t) -> ze_result_t {
-    answer(|| destroy::<Kernel, _>(hKernel))
+    answer(|| destroy::<Bare, _>(hKernel))
 }
 
 pub unsafe extern "C" fn zeKernelSetGroupSize(

@@ -7,12 +7,6 @@ use crate::object::{answer, create, destroy, get, not_null, ready};
 use crate::queue::Queue;
 use gapii_ze_api::types::*;
 
-/// A queue as programs have it.
-pub struct CommandQueue {
-    queue: Queue,
-    is_synchronous: bool,
-}
-
 pub unsafe extern "C" fn zeCommandQueueCreate(
     hContext: ze_context_handle_t,
     hDevice: ze_device_handle_t,
@@ -23,15 +17,14 @@ pub unsafe extern "C" fn zeCommandQueueCreate(
         not_null(hContext)?;
         is_device(hDevice)?;
         let desc = desc.as_ref().ok_or(ZE_RESULT_ERROR_INVALID_NULL_POINTER)?;
-        let is_synchronous = desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
-        create(phCommandQueue, CommandQueue { queue: Queue::start()?, is_synchronous })
+        create(phCommandQueue, Queue::start(desc)?)
     })
 }
 
 pub unsafe extern "C" fn zeCommandQueueDestroy(
     hCommandQueue: ze_command_queue_handle_t,
 ) -> ze_result_t {
-    answer(|| destroy::<CommandQueue, _>(hCommandQueue))
+    answer(|| destroy::<Queue, _>(hCommandQueue))
 }
 
 pub unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
@@ -41,7 +34,7 @@ pub unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
     hFence: ze_fence_handle_t,
 ) -> ze_result_t {
     answer(|| {
-        let CommandQueue { queue, is_synchronous } = get(hCommandQueue)?;
+        let queue = get::<Queue, _>(hCommandQueue)?;
         if phCommandLists.is_null() {
             return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
         }
@@ -51,11 +44,7 @@ pub unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
         }
         let fence =
             if hFence.is_null() { Fence::default() } else { get::<Fence, _>(hFence)?.clone() };
-        queue.submit(steps, fence)?;
-        if *is_synchronous {
-            queue.synchronize(u64::MAX)?;
-        }
-        Ok(())
+        queue.submit(steps, fence)
     })
 }
 
@@ -63,5 +52,5 @@ pub unsafe extern "C" fn zeCommandQueueSynchronize(
     hCommandQueue: ze_command_queue_handle_t,
     timeout: u64,
 ) -> ze_result_t {
-    answer(|| ready(get::<CommandQueue, _>(hCommandQueue)?.queue.synchronize(timeout)?))
+    answer(|| ready(get::<Queue, _>(hCommandQueue)?.synchronize(timeout)?))
 }
