@@ -35,4 +35,4 @@ pub use call::Call;
 #[cfg(not(loom))]
 pub use roster::{Callback, Moment};
 #[cfg(not(loom))]
-pub use tracers::{Refusal, TracerId, Tracers};
+pub use tracers::{Refusal, Traced, TracerId, Tracers};

@@ -4,6 +4,7 @@
 //! traced.
 
 use std::ptr::{self, NonNull};
+use std::sync::Once;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::seat::{Seat, Seats};
@@ -28,6 +29,26 @@ impl Drop for AtExit {
             SEATS.give_back(seat);
         }
     }
+}
+
+/// Has forked children forget the calls of the parent's other threads, which they do not have. Once a
+/// process.
+pub fn guard_forks() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handler does nothing but store.
+        unsafe { libc::pthread_atfork(None, None, Some(forget_others)) };
+    });
+}
+
+extern "C" fn forget_others() {
+    let own = own_seat(words());
+    let is_other = |seat: &&Seat| !own.is_some_and(|own| ptr::eq(own, *seat));
+    // Nobody takes one of these seats again: its thread may have been at work on it.
+    SEATS.iter().filter(is_other).for_each(|seat| {
+        seat.release();
+        seat.set_waits(false);
+    });
 }
 
 /// The seats of all threads that have or had one.

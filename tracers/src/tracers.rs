@@ -9,7 +9,7 @@ use crate::current::Current;
 use crate::patience::Patience;
 use crate::registry::Registry;
 use crate::roster::{Callback, Moment, Roster};
-use crate::thread::Waiting;
+use crate::thread::{Waiting, guard_forks};
 
 /// Names a tracer; never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,13 +38,29 @@ pub enum Refusal {
     Draining,
 }
 
+/// What calls that begin from now on are traced of.
+#[derive(Debug)]
+pub struct Traced<'a>(Option<&'a Roster>);
+
+impl Traced<'_> {
+    /// Whether any tracer is enabled.
+    pub fn is_any(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether an enabled tracer has a callback for `function`.
+    pub fn has(&self, function: usize) -> bool {
+        self.0.is_some_and(|roster| !roster.hooks(function).is_empty())
+    }
+}
+
 /// Functions are numbers below the count that it was made for. Meant to live as long as the process:
 /// what is current is not freed with it.
 #[derive(Debug)]
 pub struct Tracers {
     functions: usize,
-    /// Told when the first tracer is enabled, and when the last one is disabled.
-    switch: fn(bool),
+    /// Told what is traced, whenever that may have changed; one call at a time.
+    switch: fn(&Traced<'_>),
     current: Current<Roster>,
     /// Held for a moment only: never while anybody waits, in a callback, or in a call.
     registry: Mutex<Registry>,
@@ -52,12 +68,13 @@ pub struct Tracers {
 
 impl Tracers {
     /// `switch` must not use these tracers.
-    pub const fn new(functions: usize, switch: fn(bool)) -> Self {
+    pub const fn new(functions: usize, switch: fn(&Traced<'_>)) -> Self {
         Self { functions, switch, current: Current::none(), registry: Mutex::new(Registry::new()) }
     }
 
     /// A tracer that is disabled and has no callbacks.
     pub fn create(&self, user_data: *mut c_void) -> TracerId {
+        guard_forks();
         self.registry().add(user_data)
     }
 
@@ -101,12 +118,10 @@ impl Tracers {
             return Ok(());
         }
         let roster = registry.roster(self.functions);
-        let is_on = roster.is_some();
         let new = roster.map_or(ptr::null_mut(), |roster| Box::into_raw(Box::new(roster)));
         let old = self.current.replace(new);
-        if old.is_null() == is_on {
-            (self.switch)(is_on);
-        }
+        // SAFETY: null, or just made; who would replace and free it waits for the registry.
+        (self.switch)(&Traced(unsafe { new.as_ref() }));
         registry.retire(old);
         Ok(())
     }

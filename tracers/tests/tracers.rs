@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -289,16 +290,18 @@ fn tracer_is_enabled_inside_a_call_while_another_is_being_destroyed() {
 }
 
 #[test]
-fn switch_hears_of_the_first_tracer_and_of_the_last() {
-    static IS_ON: AtomicBool = AtomicBool::new(false);
-    let tracers = Tracers::new(FUNCTIONS, |on| {
-        assert_ne!(IS_ON.swap(on, Ordering::SeqCst), on, "told what it knew");
+fn switch_hears_what_is_traced() {
+    static TRACED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    let tracers = Tracers::new(FUNCTIONS, |traced| {
+        let heard: Vec<usize> = (0..FUNCTIONS).filter(|function| traced.has(*function)).collect();
+        assert!(traced.is_any() || heard.is_empty());
+        *TRACED.lock().unwrap() = heard;
     });
-    let [one, two] = [1, 2].map(|label| add(&tracers, label, 0));
-    for (tracer, enable, is_on) in
-        [(one, true, true), (two, true, true), (one, false, true), (two, false, false)]
+    let [one, two] = [(1, 0), (2, 1)].map(|(label, function)| add(&tracers, label, function));
+    for (tracer, enable, expected) in
+        [(one, true, &[0][..]), (two, true, &[0, 1]), (one, false, &[1]), (two, false, &[])]
     {
         tracers.set_enabled(tracer, enable).unwrap();
-        assert_eq!(IS_ON.load(Ordering::SeqCst), is_on);
+        assert_eq!(*TRACED.lock().unwrap(), expected);
     }
 }

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use gapii_tracers::Traced;
 use gapii_ze_api::functions::COUNT;
 
 use crate::generated::entries::{HANDLERS, MISSING};
@@ -44,11 +45,13 @@ pub fn set_callee(function: usize, callee: *mut ()) {
     aim(function, *is_tracing);
 }
 
-/// Has all entries lead to handlers, or to callees again.
-pub fn switch(trace: bool) {
+/// Has all entries lead to handlers while any tracer is enabled, or else to callees.
+pub fn switch(traced: &Traced<'_>) {
+    let trace = traced.is_any();
     let mut is_tracing = IS_TRACING.lock().unwrap_or_else(PoisonError::into_inner);
-    *is_tracing = trace;
-    (0..COUNT).for_each(|function| aim(function, trace));
+    if std::mem::replace(&mut *is_tracing, trace) != trace {
+        (0..COUNT).for_each(|function| aim(function, trace));
+    }
 }
 
 /// A thread that has just read the other target does no harm: a handler without tracers only calls the
