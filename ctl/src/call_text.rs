@@ -40,6 +40,7 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
             _ => write_value(command.description(), value, out)?,
         }
     }
+    write_traces(command, out)?;
     for (verb, ranges) in [("reads", command.ranges_read()), ("writes", command.ranges_written())] {
         for range in ranges {
             write!(out, "  {verb} {} ", command.param_of(&range).unwrap_or("memory"))?;
@@ -59,6 +60,26 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
         write!(out, "  (set-up)")?;
     }
     writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
+}
+
+/// What tracers have done to a command.
+fn write_traces(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(made) = command.made() {
+        write!(out, "  made with (")?;
+        for (index, arg) in made.enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(out, "{separator}{} = ", arg.param.name)?;
+            write_value(command.description(), arg.value, out)?;
+        }
+        write!(out, ")")?;
+    }
+    if let Some(given) = command.given() {
+        write!(out, "  given ")?;
+        write_value(command.description(), given, out)?;
+    }
+    let traces = command.traces.cloned().unwrap_or_default();
+    write!(out, "{}", if traces.is_skipped { "  (skipped)" } else { "" })?;
+    write!(out, "{}", if traces.is_own { "  (a tracer's)" } else { "" })
 }
 
 fn write_arg(command: &Command<'_>, arg: &Arg<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -49,6 +49,9 @@ pub const SUBJECT: u16 = 0xFF0B;
 /// Shim, in a ring only: a piece of a blob that the daemon's store holds, which becomes a [`BLOB`] in the
 /// stream. `total u64, offset u64, len u64, name [u8; 16]`.
 pub const STORED: u16 = 0xFF0C;
+/// Shim: what a tracer has done to a command of the thread, or that a tracer makes it. `id u16, kind u16,
+/// args_len u32`, then what the kind says.
+pub const TRACED: u16 = 0xFF0D;
 /// Bytes that a [`STORED`] stands for, at most.
 pub const STORED_PIECE_MAX: u64 = 64 << 10;
 
@@ -109,6 +112,20 @@ pub mod frame_kind {
     pub const HASH: u32 = 1;
     /// They are a blob of that name.
     pub const BLOB: u32 = 2;
+}
+
+/// What a [`TRACED`] says of a command. Arguments are the fixed part of its enter record, padded to 8 bytes:
+/// `args_len` of them. A result is what a leave record begins with, padded in the same way.
+pub mod traced_kind {
+    /// Ahead of its enter record: a tracer has changed arguments. Those that the program passed.
+    pub const CHANGED: u16 = 1;
+    /// It never reached the driver, and has no records. The arguments that the program passed, those that
+    /// prologues left, and the result that the program got, if the command has one.
+    pub const SKIPPED: u16 = 2;
+    /// Behind its leave record: the result that the program got instead.
+    pub const RESULT: u16 = 3;
+    /// Ahead of its enter record: a callback makes it.
+    pub const OWN: u16 = 4;
 }
 
 /// Whom a [`SUBJECT`] names.

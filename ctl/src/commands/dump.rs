@@ -50,7 +50,7 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
         None => reader.commands(),
         Some(frames) => reader.commands_in_frames(frames.start..=frames.end - 1),
     };
-    let mut commands = commands.map_err(|error| unreadable(path, &error))?;
+    let mut commands = commands.map_err(|error| unreadable(path, &error))?.with_tracers();
     let write_line = |command: &Command<'_>, out: &mut dyn Write| match args.json.json {
         true => json::write_line(command, &mut &mut *out),
         false => call_text::write_line(command, out),

@@ -96,7 +96,8 @@ fn write_json(
     out: &mut impl Write,
     progress: &mut ReadingProgress,
 ) -> Result<(), Failure> {
-    each_command(args, reader, process, progress, |command| json::write_line(command, out))
+    let write = |command: &Command<'_>| json::write_line(command, out);
+    each_command(args, reader, process, progress, Tracers::Told, write)
 }
 
 fn write_apitrace(
@@ -111,10 +112,18 @@ fn write_apitrace(
     let failed = |error: io::Error| unwritable(args, &error);
     let description = &reader.header().description;
     let mut exporter = Exporter::begin(out, &program, description).map_err(failed)?;
-    each_command(args, reader, process, progress, |command| exporter.command(command))?;
+    let write = |command: &Command<'_>| exporter.command(command);
+    each_command(args, reader, process, progress, Tracers::PassedOver, write)?;
     let (_, summary) = exporter.finish().map_err(failed)?;
     warn(&summary);
     Ok(())
+}
+
+/// Whether the format has words for what tracers did: if not, it has what the driver got.
+#[derive(PartialEq, Eq)]
+enum Tracers {
+    Told,
+    PassedOver,
 }
 
 fn each_command(
@@ -122,10 +131,14 @@ fn each_command(
     reader: &mut Reader,
     process: Option<&ProcessEntry>,
     progress: &mut ReadingProgress,
+    tracers: Tracers,
     mut write: impl FnMut(&Command<'_>) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| unreadable(&args.trace.trace, &error);
     let mut commands = reader.commands().map_err(failed)?;
+    if tracers == Tracers::Told {
+        commands = commands.with_tracers();
+    }
     while let Some(command) = commands.next_command().map_err(failed)? {
         if process.is_none_or(|process| process.pid == command.pid) {
             write(&command).map_err(|error| unwritable(args, &error))?;

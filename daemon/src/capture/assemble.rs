@@ -842,7 +842,7 @@ impl Assembler {
                 let member = &mut self.members[member.0 as usize];
                 (member.named_bytes, member.is_missing) = (0, false);
             }
-            Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Subject(_) => {}
+            Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Subject(_) | Meta::Traced(_) => {}
             Meta::Unknown(id) => return Err(Refusal::Unknown(id)),
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }

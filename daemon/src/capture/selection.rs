@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use gapii_protocol::atom::{
     CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
+    TRACED,
 };
 use gapii_protocol::trace::meta::{self, Meta};
 use gapii_protocol::trace::record::{Record, Records};
@@ -117,6 +118,10 @@ impl Selection {
             KEYFRAME => return std::mem::take(&mut self.resumes) || self.has_forgotten,
             THREAD | GAP | SUBJECT | SNAPSHOT => self.landmark(owner, header, record),
             CAPTURE_END => return true,
+            TRACED => {
+                return self.is_introduced(owner.number)
+                    && self.wants_word_of(*owner, header, record);
+            }
             _ => return self.is_introduced(owner.number),
         };
         owner.is_plain = self.is_plain(owner.number);
@@ -157,6 +162,16 @@ impl Selection {
         let is_wanted =
             |filter: &Arc<Filtering>| filter.wants(header.id(), owner.is_wanted.unwrap_or(false));
         header.flags() & SETUP != 0 || self.filter.as_ref().is_none_or(is_wanted)
+    }
+
+    /// Whether the filter wants the command that a record of tracers' is about.
+    fn wants_word_of(&self, owner: Owner, header: Header, record: &[u8]) -> bool {
+        let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
+        match Meta::decode(header.id(), payload) {
+            Ok(Meta::Traced(traced)) => self.wants(owner, Header::new(traced.id, 0, 0)),
+            // Refused where it is taken.
+            _ => true,
+        }
     }
 
     fn is_plain(&self, owner: u32) -> bool {

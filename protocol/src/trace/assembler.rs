@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::blobs::BlobSource;
-use super::command::{Blobs, Command};
+use super::command::{Blobs, Command, Traces};
 use super::description::Description;
-use super::meta::{InFlight, Meta, ObservedFrame};
+use super::meta::{InFlight, Meta, ObservedFrame, Traced};
 use super::record::{Located, RecordError, locate};
 use super::story::{Begin, Story};
 use super::tracker::{Place, TrackError, Tracker};
 use crate::atom::frame_kind::{BLOB, HASH};
+use crate::atom::traced_kind::{CHANGED, OWN, RESULT, SKIPPED};
 use crate::atom::{EFFECT, LEAVE, LEAVES, META_FIRST, SETUP};
 
 /// How much an [`Assembler`] holds of commands that are not complete.
@@ -32,6 +33,10 @@ impl Default for Limits {
         Self { held_commands: 1 << 19, held_bytes: 1 << 30 }
     }
 }
+
+/// Commands that wait behind one that has left, for what tracers made of its result. Epilogues seldom take
+/// longer than others take to make so many; a result that comes later is not told.
+const WAITING_MAX: usize = 1 << 16;
 
 /// What was not as a whole trace has it. Cut ends and reading from the middle cause these too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
@@ -86,8 +91,20 @@ pub struct Assembler {
     held_bytes: usize,
     finished: bool,
     anomalies: Anomalies,
-    /// Frames that were read back for the next command of a thread.
-    frames: BTreeMap<u32, Box<ObservedFrame>>,
+    /// What was said of the next command of a thread.
+    ahead: BTreeMap<u32, Ahead>,
+    /// What tracers did is told: commands that never reached the driver are handed out, and one that has
+    /// left waits for its thread's next record, which may say what the program got.
+    tells_tracers: bool,
+}
+
+/// What records ahead of a command say of it.
+#[derive(Default)]
+struct Ahead {
+    /// The frame that was read back for it.
+    frame: Option<Box<ObservedFrame>>,
+    /// Function id, and what tracers did.
+    traces: Option<(u16, Box<Traces>)>,
 }
 
 /// A thread's last command.
@@ -102,6 +119,8 @@ enum Open {
     Queued(u64),
     /// The same, has no leave record, and may be the one that was in flight at the end.
     Suspect(u64),
+    /// Has its leave record, and waits in the queue for what tracers made of its result.
+    Left(u64),
     /// Was in the queue for too long.
     Aside,
 }
@@ -126,6 +145,7 @@ struct Held {
     enter: Span,
     leave: Span,
     frame_seen: Option<Box<ObservedFrame>>,
+    traces: Option<Box<Traces>>,
 }
 
 /// Bytes of a record's payload.
@@ -156,8 +176,15 @@ impl Assembler {
             held_bytes: 0,
             finished: false,
             anomalies: Anomalies::default(),
-            frames: BTreeMap::new(),
+            ahead: BTreeMap::new(),
+            tells_tracers: false,
         }
+    }
+
+    /// Has commands come with what tracers did to them, and those as well that a tracer had skipped. To be
+    /// said before the first block.
+    pub fn tell_tracers(&mut self) {
+        self.tells_tracers = true;
     }
 
     /// What the stream's END record says is in flight, for a reader that can look ahead. Without it
@@ -194,6 +221,7 @@ impl Assembler {
                 Open::Entered(held) => self.aside.push_back(Held { in_flight: true, ..*held }),
                 Open::Queued(place) => self.set_aside(place, true),
                 Open::Suspect(place) => self.set_aside(place, self.tracker.end().is_some()),
+                Open::Left(place) => self.set_ready(place),
                 Open::Aside | Open::None => {}
             }
         }
@@ -206,6 +234,9 @@ impl Assembler {
         loop {
             if self.queue.len() > self.limits.held_commands {
                 self.force_front();
+            }
+            if self.tells_tracers && self.queue.len() > WAITING_MAX {
+                self.go_on_without_word();
             }
             if self.queue.front().is_some_and(|held| held.ready) {
                 self.popped += 1;
@@ -267,6 +298,7 @@ impl Assembler {
             description,
             enter: held.enter.bytes(&self.raw),
             leave: held.leave.bytes(&self.raw),
+            traces: held.traces.as_deref(),
             observed_frame: held.frame_seen.as_deref(),
             blobs: Blobs(blobs),
         }
@@ -305,7 +337,7 @@ impl Assembler {
             self.lanes.resize_with(place.thread as usize + 1, Open::default);
         }
         if self.story.passes_over(place.thread, record.header.flags()) {
-            self.frames.remove(&place.thread);
+            self.ahead.remove(&place.thread);
             return Ok(None);
         }
         let held = if record.header.flags() & LEAVE != 0 {
@@ -340,8 +372,8 @@ impl Assembler {
             enter: Span::of(record),
             ..Held::default()
         };
-        if !self.frames.is_empty() {
-            held.frame_seen = self.frames.remove(&place.thread);
+        if !self.ahead.is_empty() {
+            self.take_ahead(&mut held);
         }
         let flags = record.header.flags();
         if flags & LEAVES == 0 {
@@ -366,11 +398,20 @@ impl Assembler {
                 let mut held = *held;
                 (held.seq, held.frame) = (place.seq, place.frame);
                 held.complete(record, place);
+                if self.waits_for_tracers(&held) {
+                    held.ready = false;
+                    self.lanes[place.thread as usize] = Open::Left(self.next_place());
+                }
                 Some(held)
             }
             Open::Queued(at) if self.queued(at).is_some_and(|h| h.id == record.header.id()) => {
+                let tells_tracers = self.tells_tracers;
                 if let Some(held) = self.queued(at) {
                     held.complete(record, place);
+                    held.ready = !tells_tracers || held.is_setup;
+                    if !held.ready {
+                        self.lanes[place.thread as usize] = Open::Left(at);
+                    }
                 }
                 None
             }
@@ -380,6 +421,26 @@ impl Assembler {
                 self.orphan(record, place)
             }
         }
+    }
+
+    /// What was said ahead of a command is this one's.
+    #[cold]
+    fn take_ahead(&mut self, held: &mut Held) {
+        let Some(ahead) = self.ahead.remove(&held.thread) else { return };
+        held.frame_seen = ahead.frame;
+        match ahead.traces {
+            Some((id, traces)) if !held.is_setup && id == held.id => held.traces = Some(traces),
+            // Nobody called a command of a snapshot, which may come in between.
+            traces if held.is_setup && traces.is_some() => {
+                self.ahead.insert(held.thread, Ahead { frame: None, traces });
+            }
+            _ => {}
+        }
+    }
+
+    /// The thread's next record may say what tracers made of the result.
+    fn waits_for_tracers(&self, held: &Held) -> bool {
+        self.tells_tracers && !held.is_setup
     }
 
     /// A leave record whose enter record was not read: a command if it took effect here.
@@ -405,16 +466,10 @@ impl Assembler {
     fn abandon(&mut self, thread: u32) {
         match std::mem::take(&mut self.lanes[thread as usize]) {
             Open::None => {}
-            Open::Suspect(place) => {
-                if let Some(held) = self.queued(place) {
-                    held.ready = true;
-                }
-            }
+            Open::Suspect(place) | Open::Left(place) => self.set_ready(place),
             Open::Queued(place) => {
                 self.anomalies.missing_leaves += 1;
-                if let Some(held) = self.queued(place) {
-                    held.ready = true;
-                }
+                self.set_ready(place);
             }
             Open::Entered(mut held) => {
                 self.anomalies.missing_leaves += 1;
@@ -437,14 +492,69 @@ impl Assembler {
         self.story.meta(thread, process, &meta);
         match meta {
             Meta::ObservedFrame(frame) if matches!(frame.kind, HASH | BLOB) => {
-                self.frames.insert(thread, Box::new(frame));
+                self.ahead.entry(thread).or_default().frame = Some(Box::new(frame));
             }
             Meta::Gap(_) => {
-                self.frames.remove(&thread);
+                self.ahead.remove(&thread);
+            }
+            Meta::Traced(traced) if self.tells_tracers => {
+                let said = said(&traced);
+                self.traced(thread, process, traced.id, said);
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// A record of tracers', of the thread whose records come now.
+    fn traced(&mut self, thread: u32, process: u32, id: u16, said: Said) {
+        match said {
+            Said::Ahead(traces) => {
+                self.ahead.entry(thread).or_default().traces = Some((id, traces));
+            }
+            Said::Behind(given) => {
+                let Some(&Open::Left(place)) = self.lanes.get(thread as usize) else { return };
+                if let Some(held) = self.queued(place).filter(|held| held.id == id) {
+                    held.traces.get_or_insert_default().given = Some(given);
+                }
+                self.set_ready(place);
+                self.lanes[thread as usize] = Open::None;
+            }
+            Said::Instead { traces, args, result } => {
+                let [args, result] = [args, result].map(|bytes| self.own(bytes));
+                let track = self.tracker.thread_at(thread);
+                let frames = self.tracker.process_at(process).map_or(0, |process| process.frames);
+                self.queue.push_back(Held {
+                    enter_stamp: track.map(|track| track.stamp),
+                    context: track.map_or(0, |track| track.context),
+                    frame: frames,
+                    process,
+                    thread,
+                    id,
+                    ready: true,
+                    enter: args,
+                    leave: result,
+                    traces: Some(traces),
+                    ..Held::default()
+                });
+            }
+            Said::Nothing => {}
+        }
+    }
+
+    /// Bytes that are held, within the limit.
+    fn own(&mut self, bytes: Box<[u8]>) -> Span {
+        if bytes.is_empty() || self.held_bytes + bytes.len() > self.limits.held_bytes {
+            return Span::None;
+        }
+        self.held_bytes += bytes.len();
+        Span::Own(bytes)
+    }
+
+    fn set_ready(&mut self, place: u64) {
+        if let Some(held) = self.queued(place) {
+            held.ready = true;
+        }
     }
 
     /// Whether END says that this command, or one just like it, was in flight.
@@ -490,10 +600,25 @@ impl Assembler {
             return;
         }
         let thread = front.thread;
-        self.lanes[thread as usize] = Open::Aside;
+        let lane = &mut self.lanes[thread as usize];
+        if let Open::Left(_) = lane {
+            *lane = Open::None;
+            return;
+        }
+        *lane = Open::Aside;
         match self.ended_in_flight(thread) {
             Some(_) => self.set_aside(self.popped, true),
             None => self.anomalies.late_leaves += 1,
+        }
+    }
+
+    /// Too much waits for what tracers may have made of the result of the queue's front.
+    fn go_on_without_word(&mut self) {
+        let Some(front) = self.queue.front_mut().filter(|front| !front.ready) else { return };
+        let lane = &mut self.lanes[front.thread as usize];
+        if let Open::Left(_) = lane {
+            *lane = Open::None;
+            front.ready = true;
         }
     }
 
@@ -535,6 +660,34 @@ impl Assembler {
             _ => 0,
         });
         self.held_bytes = self.held_bytes.saturating_sub(own[0] + own[1]);
+    }
+}
+
+/// What a record of tracers' says, and where the command is that it says it of.
+enum Said {
+    Ahead(Box<Traces>),
+    Behind(Box<[u8]>),
+    Instead {
+        traces: Box<Traces>,
+        args: Box<[u8]>,
+        result: Box<[u8]>,
+    },
+    /// In a way that only later versions know.
+    Nothing,
+}
+
+fn said(traced: &Traced<'_>) -> Said {
+    let made = || Some(Box::from(traced.made));
+    match traced.kind {
+        OWN => Said::Ahead(Box::new(Traces { is_own: true, ..Traces::default() })),
+        CHANGED => Said::Ahead(Box::new(Traces { made: made(), ..Traces::default() })),
+        RESULT => Said::Behind(Box::from(traced.given)),
+        SKIPPED => {
+            let made = if traced.made == traced.left { None } else { made() };
+            let traces = Box::new(Traces { is_skipped: true, made, ..Traces::default() });
+            Said::Instead { traces, args: Box::from(traced.left), result: Box::from(traced.given) }
+        }
+        _ => Said::Nothing,
     }
 }
 

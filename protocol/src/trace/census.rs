@@ -16,7 +16,7 @@ use super::rings::{Account, Seam};
 use super::story::Story;
 use super::tracker::{THREADS_MAX, TrackError, Tracker};
 use super::verify::{Problem, ProblemKind};
-use crate::atom::{EFFECT, FRAME_END, LEAVE, META_FIRST};
+use crate::atom::{self, EFFECT, FRAME_END, LEAVE, META_FIRST};
 
 /// Seams and gaps that are listed one by one.
 const SEAMS_MAX: usize = 1 << 16;
@@ -152,9 +152,12 @@ impl Census {
             | Meta::Limits(_)
             | Meta::Keyframe(_)
             | Meta::Subject(_)
+            | Meta::Traced(_)
             | Meta::CaptureEnd(_) => {
                 self.count_current_thread();
             }
+            // A later application's, which counted it.
+            Meta::Unknown(id) if id < atom::BLOCK => self.count_current_thread(),
             Meta::ObservedFrame(frame) => {
                 self.count_current_thread();
                 self.memory.frame(&frame);

@@ -42,12 +42,28 @@ pub struct Command<'a> {
     pub id: u16,
     /// `None` for an id that the header does not describe.
     pub function: Option<&'a Function>,
+    /// What tracers have done to it; only of who [asked](super::Commands::with_tracers) for that.
+    pub traces: Option<&'a Traces>,
     /// Of a swap: what the surface held just before, where that was read back.
     pub observed_frame: Option<&'a ObservedFrame>,
     pub(crate) description: &'a Description,
     pub(crate) enter: Option<&'a [u8]>,
     pub(crate) leave: Option<&'a [u8]>,
     pub(crate) blobs: Blobs<'a>,
+}
+
+/// What tracers have done to a command.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Traces {
+    /// A callback made it, and not the program.
+    pub is_own: bool,
+    /// A prologue had it skipped: the driver never got it. Its arguments are what prologues left, and its
+    /// result is what the program got.
+    pub is_skipped: bool,
+    /// The fixed part of the enter record that the program's arguments would have had.
+    pub(crate) made: Option<Box<[u8]>>,
+    /// What the program got as the result.
+    pub(crate) given: Option<Box<[u8]>>,
 }
 
 /// What memory held: in a record, or a blob.
@@ -89,6 +105,18 @@ impl<'a> Command<'a> {
         let (enter, leave) = (self.enter, self.leave);
         let function = self.function.filter(|_| enter.is_some());
         function.into_iter().flat_map(move |f| Args::new(f, enter.unwrap_or_default(), leave))
+    }
+
+    /// The arguments as the program passed them, where a tracer has changed any; without memory.
+    pub fn made(&self) -> Option<impl Iterator<Item = Arg<'a>> + use<'a>> {
+        let made = self.traces?.made.as_deref()?;
+        Some(Args::new(self.function?, made, None))
+    }
+
+    /// The result that the program got, where a tracer has changed it.
+    pub fn given(&self) -> Option<Value> {
+        let given = self.traces?.given.as_deref()?;
+        Some(Value::read(self.function?.result, given, 0))
     }
 
     /// The memory it read beyond what its arguments say by themselves.

@@ -40,7 +40,13 @@ impl Serialize for Command<'_> {
             None => map.serialize_entry("name", &format!("unknown_{}", self.id))?,
         }
         map.serialize_entry("args", &ArgsJson(self))?;
+        if self.made().is_some() {
+            map.serialize_entry("made", &MadeJson(self))?;
+        }
         map.serialize_entry("result", &ResultJson(self))?;
+        if let Some(given) = self.given() {
+            map.serialize_entry("given", &Scalar(self.description, given))?;
+        }
         if addresses(self).next().is_some() {
             map.serialize_entry("addresses", &AddressesJson(self))?;
         }
@@ -58,6 +64,12 @@ impl Serialize for Command<'_> {
         }
         if self.is_setup {
             map.serialize_entry("setup", &true)?;
+        }
+        if self.traces.is_some_and(|traces| traces.is_skipped) {
+            map.serialize_entry("skipped", &true)?;
+        }
+        if self.traces.is_some_and(|traces| traces.is_own) {
+            map.serialize_entry("tracer", &true)?;
         }
         if self.in_flight {
             map.serialize_entry("in_flight", &true)?;
@@ -97,6 +109,16 @@ impl Serialize for ArgsJson<'_> {
             map.serialize_entry(&arg.param.name, &ArgJson(self.0, arg))?;
         }
         map.end()
+    }
+}
+
+/// The arguments of a command as the program passed them, in the same form.
+struct MadeJson<'a>(&'a Command<'a>);
+
+impl Serialize for MadeJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let made = self.0.made().into_iter().flatten();
+        to.collect_map(made.map(|arg| (&arg.param.name, Scalar(self.0.description, arg.value))))
     }
 }
 

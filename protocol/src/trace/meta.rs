@@ -6,7 +6,7 @@
 
 use super::blobs::BlobName;
 use super::rings::{Account, Rings, Seam};
-use crate::atom::{self, HEADER_LEN, Header};
+use crate::atom::{self, HEADER_LEN, Header, traced_kind};
 
 /// First record of each block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -174,6 +174,21 @@ pub struct Subject {
     pub is_made: bool,
 }
 
+/// What tracers have done to a command of the thread, or that one makes it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Traced<'a> {
+    /// Function id.
+    pub id: u16,
+    /// One of [`atom::traced_kind`].
+    pub kind: u16,
+    /// The arguments that the program passed.
+    pub made: &'a [u8],
+    /// Of a command that was skipped: what prologues left of them.
+    pub left: &'a [u8],
+    /// The result that the program got.
+    pub given: &'a [u8],
+}
+
 impl Snapshot<'_> {
     /// What is left out, a sentence each.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
@@ -250,6 +265,7 @@ pub enum Meta<'a> {
     Snapshot(Snapshot<'a>),
     Keyframe(Keyframe),
     Subject(Subject),
+    Traced(Traced<'a>),
     Stored(Stored),
     Rings(Rings),
     Account(Account),
@@ -402,6 +418,7 @@ impl<'a> Meta<'a> {
             atom::SNAPSHOT => fields(8)?.snapshot()?,
             atom::KEYFRAME => Self::Keyframe(Keyframe { frame: fields(8)?.u64_at(0) }),
             atom::SUBJECT => fields(16)?.subject(),
+            atom::TRACED => fields(8)?.traced()?,
             atom::STORED => fields(40)?.stored(),
             atom::RINGS => Self::Rings(Rings::decode(payload).map_err(short)?),
             atom::ACCOUNT => Self::Account(Account::decode(payload).map_err(short)?),
@@ -430,6 +447,19 @@ impl<'a> Fields<'a> {
 
     fn name_at(self, at: usize) -> [u8; 16] {
         std::array::from_fn(|i| self.0[at + i])
+    }
+
+    fn traced(self) -> Result<Meta<'a>, MetaError> {
+        let (id, kind, args_len) = (self.u16_at(0), self.u16_at(2), self.u32_at(4));
+        let parts = if kind == traced_kind::SKIPPED { 2 } else { 1 };
+        let needed = 8 + u64::from(args_len) * parts;
+        if (self.0.len() as u64) < needed {
+            return Err(MetaError::Short { id: atom::TRACED, len: self.0.len(), needed });
+        }
+        let (made, rest) = self.0[8..].split_at(args_len as usize);
+        let left_len = if kind == traced_kind::SKIPPED { made.len() } else { 0 };
+        let (left, given) = rest.split_at(left_len);
+        Ok(Meta::Traced(Traced { id, kind, made, left, given }))
     }
 
     fn block(self) -> Meta<'a> {

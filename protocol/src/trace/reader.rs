@@ -345,6 +345,13 @@ pub struct Commands<'r, R> {
 }
 
 impl<R: Read + Seek> Commands<'_, R> {
+    /// Has commands come with what tracers did to them, and those as well that a tracer had skipped, which
+    /// have no number. To be said before the first command.
+    pub fn with_tracers(mut self) -> Self {
+        self.assembler.tell_tracers();
+        self
+    }
+
     /// The next command, or `None` at the end of what can be read: [`Self::tail`] says which end.
     /// Errors are the file's; damage is not one.
     pub fn next_command(&mut self) -> io::Result<Option<Command<'_>>> {

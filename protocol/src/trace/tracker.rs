@@ -226,6 +226,7 @@ impl Tracker {
             | Meta::Snapshot(_)
             | Meta::Keyframe(_)
             | Meta::Subject(_)
+            | Meta::Traced(_)
             | Meta::Gap(_)
             | Meta::CaptureEnd(_) => {
                 let thread = self.current_mut(id)?;

@@ -12,5 +12,6 @@ mod hostile;
 mod json;
 mod roundtrip;
 mod timed;
+mod tracers;
 mod versions;
 mod writer;
