@@ -7,10 +7,12 @@ mod functions;
 mod handlers;
 mod ids;
 mod names;
+mod params;
 mod replay;
 mod sizes;
 pub mod state;
 mod state_calls;
+mod traced;
 mod trackers;
 
 use std::collections::BTreeMap;
@@ -25,6 +27,8 @@ use crate::model::Model;
 pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let protocol = Path::new("protocol/src/generated");
     let shim = Path::new("shim/src/generated");
+    let tool_api = Path::new("tool/api/src/generated");
+    let tool = Path::new("tool/src/generated");
     let mut files = BTreeMap::from([
         (protocol.join("enums.rs"), enums::emit(model)),
         (protocol.join("functions.rs"), functions::emit(model)),
@@ -33,7 +37,10 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
         (shim.join("names.rs"), names::emit(model)),
         (shim.join("sizes.rs"), sizes::emit(model)),
         (shim.join("handlers.rs"), handlers::emit_table(model)),
+        (shim.join("traced.rs"), traced::emit(model)),
         (shim.join("trackers.rs"), trackers::emit(model)),
+        (tool_api.join("commands.rs"), params::emit(model)),
+        (tool.join("commands.rs"), params::emit_types(model)),
     ]);
     for (module, text) in handlers::emit_modules(model) {
         files.insert(shim.join(module).with_extension("rs"), text);
@@ -43,7 +50,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let replay = Path::new("replay/src/generated");
     let plays = replay::emit(model, program).into_iter();
     files.extend(plays.map(|(name, text)| (replay.join(name), text)));
-    for folder in [protocol, shim, replay] {
+    for folder in [protocol, shim, replay, tool_api, tool] {
         let modules = files.keys().filter(|path| path.starts_with(folder));
         let lines: Vec<String> = modules
             .filter_map(|path| path.file_stem()?.to_str())

@@ -42,11 +42,16 @@ pub fn id_constant(command: &str) -> String {
     name
 }
 
+/// Whether a name is one of Rust's keywords.
+pub fn is_keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name)
+}
+
 /// The Rust identifier of a parameter.
 pub fn parameter(name: &str) -> String {
     if TAKEN.contains(&name) {
         format!("{name}_")
-    } else if KEYWORDS.contains(&name) {
+    } else if is_keyword(name) {
         format!("r#{name}")
     } else {
         name.to_owned()

@@ -22,6 +22,8 @@ pub const GENERATED: &[&str] = &[
     "shim/src/generated",
     "state/src/generated",
     "tests/null-driver/src/generated",
+    "tool/api/src/generated",
+    "tool/src/generated",
 ];
 
 /// Folders that hold descriptions, in the order of their APIs.

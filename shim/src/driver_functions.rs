@@ -8,10 +8,9 @@
 use core::ffi::c_char;
 use core::mem::transmute;
 
-use crate::capture;
 use crate::generated::ids;
 use crate::generated::names::{EXPORTED, NAMES};
-use crate::table::{self, Code, Hooks};
+use crate::table::{self, Code};
 
 /// Declares functions that take numbers alone, and `unsafe` ones that take memory too.
 macro_rules! driver_functions {
@@ -279,7 +278,6 @@ fn find(id: u16) -> Code {
 /// Notes where the driver has a command that it does not export.
 pub fn learn(id: u16, code: Code) {
     if table::driver(id).is_null() {
-        let hooks = if capture::is_running() { Hooks::Capturing } else { Hooks::Monitoring };
-        table::set_driver(usize::from(id), code, hooks);
+        table::set_driver(usize::from(id), code);
     }
 }

@@ -4,7 +4,8 @@
 //! full ring and for memory that may not be readable) and prints nothing; when anything of its own fails, the driver is still called.
 //!
 //! Life of a command: [`entry`] (what the program calls) → [`table`] (where that leads by now) →
-//! generated handler → [`call`] (the record) → the driver.
+//! generated handler → [`call`] (the record) → the driver. While a [tracer](tracer_api) has callbacks for it,
+//! a [`traced`] call comes between the table and all else.
 
 mod arena;
 mod blobs;
@@ -42,4 +43,6 @@ mod thread;
 mod thread_exit;
 mod timing;
 mod tls;
+mod traced;
+mod tracer_api;
 mod tracking;

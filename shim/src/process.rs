@@ -39,8 +39,9 @@ pub fn set_up() {
                 Some(true) => driver::symbol(name),
                 _ => ptr::null_mut(),
             };
-            table::set_driver(id, code, hooked);
+            table::set_driver(id, code);
         }
+        table::switch(hooked);
         if hooked != Hooks::None {
             pages::set_up();
             connect();

@@ -1,14 +1,20 @@
-//! The two tables every command goes through: where its entry point jumps, and where the driver is.
+//! The tables every command goes through: where its entry point jumps, where a traced handler calls on
+//! to, and where the driver is.
 //!
-//! Slots are words; switching a whole table is a loop of plain stores, and a thread that reads an
-//! old slot meanwhile still lands in code that is right for it.
+//! Slots are words; switching a whole table is a loop of stores, and a thread that reads an
+//! old slot meanwhile still lands in code that is right for it. Whoever changes what slots depend on
+//! [settles](settle) them: several may at once, without a lock.
 
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
+
+use gapii_tracers::Traced;
 
 use crate::entry;
 use crate::generated::handlers::{HANDLERS, HOOKED};
 use crate::generated::ids;
+use crate::generated::traced::TRACED;
 use crate::generated::trackers::TRACKERS;
 
 /// Machine code, of whatever signature the command has.
@@ -33,13 +39,25 @@ pub static TABLE: [AtomicPtr<()>; ids::COUNT] = {
     table
 };
 
+/// What each slot would lead to without tracers: a traced handler calls on to it.
+static BELOW: [AtomicPtr<()>; ids::COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
+
 /// The driver's own function for each command, null while unknown.
 static DRIVER: [AtomicPtr<()>; ids::COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
 
-/// What the table of a process holds.
+/// For which commands an enabled tracer has callbacks.
+static IS_TRACED: [AtomicBool; ids::COUNT] = [const { AtomicBool::new(false) }; ids::COUNT];
+
+/// A value of [`Hooks`].
+static HOOKS: AtomicU8 = AtomicU8::new(Hooks::NotYet as u8);
+
+/// What the table of a process holds, tracers left aside.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Hooks {
+    /// Stubs that set the shim up.
+    NotYet,
     /// The driver's functions and nothing else.
     None,
     /// The driver's functions, and handlers of the few commands that are safe points.
@@ -57,19 +75,72 @@ pub fn driver(id: u16) -> Code {
     unsafe { DRIVER.get_unchecked(id as usize) }.load(Relaxed)
 }
 
-/// Makes `code` the driver's function for `id`, and hooks it as `hooks` says.
-pub fn set_driver(id: usize, code: Code, hooks: Hooks) {
-    if let (Some(driver), Some(slot)) = (DRIVER.get(id), TABLE.get(id)) {
-        driver.store(code, Relaxed);
-        slot.store(slot_for(id, code, hooks), Relaxed);
+/// What the traced handler of command `id` calls on to.
+#[inline(always)]
+pub fn below(id: u16) -> Code {
+    // SAFETY: as above. Relaxed: code needs nothing else to be seen before it is called.
+    unsafe { BELOW.get_unchecked(id as usize) }.load(Relaxed)
+}
+
+/// Makes `code` the driver's function for `id`, and hooks it as the others are.
+pub fn set_driver(id: usize, code: Code) {
+    if let Some(driver) = DRIVER.get(id) {
+        driver.store(code, SeqCst);
+        settle(id);
     }
 }
 
 /// Fills the table for `hooks`. Only at a safe point, by one thread at a time.
 pub fn switch(hooks: Hooks) {
-    for (id, (slot, driver)) in TABLE.iter().zip(&DRIVER).enumerate() {
-        slot.store(slot_for(id, driver.load(Relaxed), hooks), Relaxed);
+    HOOKS.store(hooks as u8, SeqCst);
+    (0..ids::COUNT).for_each(settle);
+}
+
+/// Puts traced handlers where `traced` says, and takes them away elsewhere. One thread at a time; before
+/// the shim is set up it leaves the stubs alone.
+pub fn trace(traced: &Traced<'_>) {
+    for (id, is_traced) in IS_TRACED.iter().enumerate() {
+        if is_traced.swap(traced.has(id), SeqCst) != traced.has(id) {
+            settle(id);
+        }
     }
+}
+
+/// Brings the slots of `id` to what they depend on. SETTLE: who changes that has stored it before; so of
+/// several that settle one id at once, the last to store has seen all changes, or looks again and sees them.
+fn settle(id: usize) {
+    let (Some(slot), Some(below)) = (TABLE.get(id), BELOW.get(id)) else { return };
+    loop {
+        let wanted = wanted(id);
+        below.store(wanted.below, SeqCst);
+        slot.store(wanted.slot, SeqCst);
+        if wanted == self::wanted(id) {
+            return;
+        }
+    }
+}
+
+/// What leads from a command's entry point to its driver.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Wanted {
+    slot: Code,
+    below: Code,
+}
+
+fn wanted(id: usize) -> Wanted {
+    let driver = DRIVER.get(id).map_or(ptr::null_mut(), |driver| driver.load(SeqCst));
+    let hooks = hooks();
+    let below = slot_for(id, driver, hooks);
+    let can_be_traced = hooks != Hooks::NotYet && !driver.is_null();
+    let is_traced = can_be_traced && IS_TRACED.get(id).is_some_and(|traced| traced.load(SeqCst));
+    let traced = TRACED.get(id).filter(|_| is_traced);
+    Wanted { slot: traced.map_or(below, |handler| handler.0.cast_mut()), below }
+}
+
+fn hooks() -> Hooks {
+    let hooks = [Hooks::NotYet, Hooks::None, Hooks::Asleep, Hooks::Monitoring, Hooks::Capturing];
+    let known = HOOKS.load(SeqCst);
+    hooks.into_iter().find(|hooks| *hooks as u8 == known).unwrap_or(Hooks::None)
 }
 
 fn is_hooked(id: usize) -> bool {
@@ -78,6 +149,7 @@ fn is_hooked(id: usize) -> bool {
 
 fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
     let handler = match hooks {
+        Hooks::NotYet => return entry::setup_stub(id),
         _ if driver.is_null() => return entry::absent as *const () as Code,
         Hooks::None => None,
         Hooks::Asleep if !is_hooked(id) => None,

@@ -8,7 +8,8 @@ use core::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use gapii_protocol::atom::{
-    CONTEXT, EFFECT, GAP, HEADER_LEN, Header, LEAVE, LIMITS, META_FIRST, THREAD, gap_cause,
+    CONTEXT, EFFECT, GAP, HEADER_LEN, Header, LEAVE, LIMITS, META_FIRST, THREAD, TRACED, gap_cause,
+    traced_kind,
 };
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
@@ -33,6 +34,11 @@ use crate::tracking;
 
 /// A thread's ready word when its GL commands pass unrecorded: its context is not of OpenGL ES.
 const EGL_ONLY: u64 = 1;
+/// A thread's ready word while a tracer's callbacks run: no command takes the fast path, so each is recorded
+/// behind a note that it is a tracer's.
+const OWN: u64 = 2;
+/// Both at once.
+const OWN_EGL_ONLY: u64 = 3;
 /// How often a waiting thread looks whether the daemon still lives.
 const LOOK_AROUND: Duration = Duration::from_millis(50);
 /// Epochs that fit between two stores of the daemon's.
@@ -290,7 +296,21 @@ impl Thread {
             0 => !is_glx_loaded(),
             api => api == OPENGL_ES_API,
         };
-        self.idle = if is_open { self.epoch } else { EGL_ONLY };
+        self.set_idle(is_open, words);
+    }
+
+    fn set_idle(&mut self, is_open: bool, words: &Words) {
+        self.idle = match (is_open, words.in_callback != 0) {
+            (true, false) => self.epoch,
+            (false, false) => EGL_ONLY,
+            (true, true) => OWN,
+            (false, true) => OWN_EGL_ONLY,
+        };
+    }
+
+    /// Whether GL commands pass.
+    fn is_open(&self) -> bool {
+        !matches!(self.idle, EGL_ONLY | OWN_EGL_ONLY)
     }
 }
 
@@ -346,6 +366,29 @@ pub fn context_changed() {
     let epoch = thread.epoch;
     let thread = snapshot::describe_current(thread, epoch);
     thread.set_ready(thread.idle);
+}
+
+/// Whether what this thread calls from here on is a tracer's own. A thread without a recording state learns
+/// it when it gets one; of one that is inside a command nothing is recorded.
+#[inline]
+pub fn set_in_callback(is_in_callback: bool) {
+    // SAFETY: this thread's own words.
+    let words = unsafe { &mut *words() };
+    words.in_callback = u32::from(is_in_callback);
+    if EPOCH.load(Relaxed) != NOT_CAPTURING {
+        learn_in_callback(words);
+    }
+}
+
+#[cold]
+fn learn_in_callback(words: &Words) {
+    // SAFETY: thread states stay mapped; this thread alone uses its own.
+    let Some(thread) = (unsafe { words.thread.as_mut() }) else { return };
+    if thread.tid != 0 && thread.ready() != 0 {
+        let is_open = thread.is_open();
+        thread.set_idle(is_open, words);
+        thread.set_ready(thread.idle);
+    }
 }
 
 /// This thread's recording state, if it has one.
@@ -410,9 +453,14 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         thread.set_gate(words);
         thread = snapshot::describe(thread, epoch);
     }
-    if thread.idle == EGL_ONLY && (ids::GL_FIRST..META_FIRST).contains(&id) {
+    if !thread.is_open() && (ids::GL_FIRST..META_FIRST).contains(&id) {
         thread.set_ready(thread.idle);
         return None;
+    }
+    if words.in_callback != 0 && id < META_FIRST {
+        let [low, high] = id.to_le_bytes();
+        let [kind, _] = traced_kind::OWN.to_le_bytes();
+        write_meta(thread, TRACED, &[low, high, kind, 0, 0, 0, 0, 0]);
     }
     Some(thread)
 }
@@ -487,6 +535,16 @@ pub fn write_from_outside(id: u16, payload: &[u8]) -> bool {
     // SAFETY: nothing follows.
     unsafe { call.finish() };
     true
+}
+
+/// Writes a [`TRACED`] record of a command that this thread is about to make or has made, where such a
+/// command is recorded.
+pub fn write_note(command: u16, payload: &[u8]) {
+    // SAFETY: in a thread of the program; the note is written in place of the command.
+    let Some(mut call) = (unsafe { Call::begin(command) }) else { return };
+    write_meta(call.thread(), TRACED, payload);
+    // SAFETY: nothing follows.
+    unsafe { call.in_flight().finish() };
 }
 
 /// Writes a record that is not a command's; there may be no room for it.

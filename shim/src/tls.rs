@@ -31,9 +31,11 @@ pub struct Words {
     pub context_version: u32,
     /// 1 when the swap on its way is the last one of the capture.
     pub last_frame: u32,
+    /// 1 while a tracer's callbacks run.
+    pub in_callback: u32,
 }
 
-const WORDS_BYTES: usize = 56;
+const WORDS_BYTES: usize = 64;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(

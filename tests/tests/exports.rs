@@ -1,5 +1,5 @@
 //! What `libgapii.so` exports: a program probes with `dlsym`, so not one name more than the
-//! libraries it stands in for.
+//! libraries it stands in for, and what tools call.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -8,6 +8,22 @@ use gapii_tests::artifacts::artifact;
 
 /// Beside the commands: the loader's function that names of driver libraries pass through.
 const OURS: [&str; 1] = ["dlopen"];
+/// What `gapii.h` declares.
+const TRACERS: [&str; 13] = [
+    "gapii_call_is_skipped",
+    "gapii_call_name",
+    "gapii_call_params",
+    "gapii_call_result",
+    "gapii_call_skip",
+    "gapii_result_text",
+    "gapii_tracer_create",
+    "gapii_tracer_destroy",
+    "gapii_tracer_disable",
+    "gapii_tracer_enable",
+    "gapii_tracer_register_epilogue",
+    "gapii_tracer_register_prologue",
+    "gapii_tracer_reset",
+];
 const LISTS: [&str; 3] = [
     include_str!("../../apis/exports/libEGL.so.1.txt"),
     include_str!("../../apis/exports/libGLESv2.so.2.txt"),
@@ -15,8 +31,9 @@ const LISTS: [&str; 3] = [
 ];
 
 #[test]
-fn shim_exports_what_the_real_libraries_export() {
-    let listed: BTreeSet<&str> = LISTS.iter().flat_map(|list| list.lines()).chain(OURS).collect();
+fn shim_exports_what_the_real_libraries_export_and_tracers() {
+    let commands = LISTS.iter().flat_map(|list| list.lines());
+    let listed: BTreeSet<&str> = commands.chain(OURS).chain(TRACERS).collect();
     let output = Command::new("nm")
         .args(["--dynamic", "--defined-only", "--format=just-symbols"])
         .arg(artifact("libgapii.so"))

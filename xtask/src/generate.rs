@@ -3,7 +3,7 @@
 use anyhow::bail;
 use clap::Args;
 
-use crate::tree;
+use crate::{headers, tree};
 
 #[derive(Args)]
 pub struct Generate {
@@ -26,6 +26,7 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
     generated.files.extend(apigen::level_zero::generate(root)?);
     let stale = apigen::stale(root, &generated.files)?;
     if args.check {
+        let stale = [stale, headers::stale(root, &headers::generate(root)?)].concat();
         if let Some(first) = stale.first() {
             bail!(
                 "{} generated files are stale, {} the first; run `cargo xtask generate`",
@@ -36,8 +37,10 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
         return Ok(());
     }
     apigen::write(root, &generated.files)?;
+    // Of what has just been written.
+    let stale_headers = headers::write(root, &headers::generate(root)?)?;
     println!("{}", generated.summary);
-    for path in stale {
+    for path in stale.into_iter().chain(stale_headers) {
         println!("wrote {}", path.display());
     }
     Ok(())

@@ -8,6 +8,7 @@ mod build;
 mod check_api;
 mod demo;
 mod generate;
+mod headers;
 mod lint;
 mod packages;
 mod step;
@@ -34,7 +35,7 @@ enum Command {
     Demo,
     /// Run every check: lints, generated code, unit, model and whole-system tests
     Test,
-    /// Build the daemon, the control tool, the shim and Level Zero's layer, in release
+    /// Build the daemon, the control tool, the shim with its headers, and Level Zero's layer, in release
     Build,
     /// Compile the API descriptions to the committed Rust
     Generate(generate::Generate),

@@ -11,4 +11,5 @@ pub mod handlers_gl_vendor_extensions;
 pub mod ids;
 pub mod names;
 pub mod sizes;
+pub mod traced;
 pub mod trackers;

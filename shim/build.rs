@@ -1,0 +1,7 @@
+//! How the library is linked.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    // A tool that is linked with it gets the one that is in the process, under whichever file's name.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libgapii.so");
+}

@@ -1,0 +1,35 @@
+//! `Error`: why something can't be done with a tracer.
+
+use gapii_tool_api::{
+    GAPII_DRAINING, GAPII_ENABLED, GAPII_NO_SUCH_COMMAND, GAPII_OK, gapii_result,
+};
+
+/// Why something can't be done with a tracer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error("libgapii.so is not in this process; start the program with `gapii-ctl run`")]
+    NotLoaded,
+    #[error("the libgapii.so in this process has no {0}; it is older than this tool")]
+    Older(&'static str),
+    #[error("the libgapii.so in this process knows no command {0}")]
+    NoSuchCommand(&'static str),
+    #[error("the tracer is enabled; disable it first")]
+    Enabled,
+    #[error("calls that began while the tracer was enabled have not ended")]
+    Draining,
+    #[error("libgapii.so answered {0}")]
+    Other(i32),
+}
+
+impl Error {
+    /// What an answer about `command` means.
+    pub(crate) fn check(answer: gapii_result, command: &'static str) -> Result<(), Self> {
+        match answer {
+            GAPII_OK => Ok(()),
+            GAPII_NO_SUCH_COMMAND => Err(Self::NoSuchCommand(command)),
+            GAPII_ENABLED => Err(Self::Enabled),
+            GAPII_DRAINING => Err(Self::Draining),
+            other => Err(Self::Other(other)),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Tracers of EGL and OpenGL ES, for tools in Rust.
+//!
+//! A tool is a library (`crate-type = ["cdylib"]`) that `gapii-ctl run --tool TOOL.so -- PROGRAM` loads into a
+//! program beside `libgapii.so`. It makes a [`Tracer`] in a constructor, before the program's `main`, or
+//! whenever it likes. docs/tracers.md says what tracers promise.
+//!
+//! ```no_run
+//! use std::time::Instant;
+//!
+//! use gapii::Tracer;
+//! use gapii::commands::{glClearColor, glDrawArrays, glFlush};
+//!
+//! fn trace() -> Result<Tracer, gapii::Error> {
+//!     let mut tracer = Tracer::new()?;
+//!     // The driver gets more red than the program wants, ...
+//!     tracer.prologue::<glClearColor>(|call| call.params().red = 1.0)?;
+//!     // ... hears of no flush, ...
+//!     tracer.prologue::<glFlush>(|call| call.skip())?;
+//!     // ... and is timed: what the prologue returns, the epilogue of the same call gets.
+//!     tracer.around::<glDrawArrays, _>(
+//!         |_call| Instant::now(),
+//!         |_call, begun| eprintln!("a draw took {:?}", begun.elapsed()),
+//!     )?;
+//!     tracer.enable()?;
+//!     Ok(tracer)
+//! }
+//! # trace().expect("libgapii.so is there");
+//! ```
+//!
+//! Finds libgapii in the process, and never loads it. A closure that panics ends the process: it runs in the
+//! middle of a program's call, which has no way to hear of it.
+
+mod call;
+mod command;
+mod error;
+mod generated;
+mod library;
+mod tracer;
+
+pub use call::{Epilogue, Prologue};
+pub use command::Command;
+pub use error::Error;
+pub use generated::commands;
+pub use tracer::Tracer;

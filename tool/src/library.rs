@@ -1,0 +1,82 @@
+//! `Library`: libgapii's functions in this process.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::OnceLock;
+
+use gapii_tool_api::{gapii_call, gapii_callback, gapii_result, gapii_tracer};
+
+use crate::Error;
+
+type Register = unsafe extern "C" fn(gapii_tracer, *const c_char, gapii_callback) -> gapii_result;
+type Change = unsafe extern "C" fn(gapii_tracer) -> gapii_result;
+type Part = unsafe extern "C" fn(*mut gapii_call) -> *mut c_void;
+type Create = unsafe extern "C" fn(*mut c_void, *mut gapii_tracer) -> gapii_result;
+type Skip = unsafe extern "C" fn(*mut gapii_call) -> gapii_result;
+type Is = unsafe extern "C" fn(*mut gapii_call) -> bool;
+
+/// The functions of `gapii.h`.
+#[derive(Debug)]
+pub struct Library {
+    pub tracer_create: Create,
+    pub tracer_register_prologue: Register,
+    pub tracer_register_epilogue: Register,
+    pub tracer_enable: Change,
+    pub tracer_disable: Change,
+    pub tracer_destroy: Change,
+    pub call_params: Part,
+    pub call_result: Part,
+    pub call_skip: Skip,
+    pub call_is_skipped: Is,
+}
+
+/// A function of the library, by the name and the type that `gapii.h` declares it with.
+macro_rules! find {
+    ($name:literal as $ty:ty) => {{
+        let address = find($name)?;
+        // SAFETY: the header declares the function of that name with this type.
+        unsafe { std::mem::transmute::<*mut c_void, $ty>(address) }
+    }};
+}
+
+impl Library {
+    /// Looked for until it is found; it is never unloaded after that.
+    pub fn get() -> Result<&'static Self, Error> {
+        static FOUND: OnceLock<Library> = OnceLock::new();
+        match FOUND.get() {
+            Some(found) => Ok(found),
+            None => Self::find().map(|found| FOUND.get_or_init(|| found)),
+        }
+    }
+
+    fn find() -> Result<Self, Error> {
+        if symbol(c"gapii_tracer_create").is_null() {
+            return Err(Error::NotLoaded);
+        }
+        Ok(Self {
+            tracer_create: find!(c"gapii_tracer_create" as Create),
+            tracer_register_prologue: find!(c"gapii_tracer_register_prologue" as Register),
+            tracer_register_epilogue: find!(c"gapii_tracer_register_epilogue" as Register),
+            tracer_enable: find!(c"gapii_tracer_enable" as Change),
+            tracer_disable: find!(c"gapii_tracer_disable" as Change),
+            tracer_destroy: find!(c"gapii_tracer_destroy" as Change),
+            call_params: find!(c"gapii_call_params" as Part),
+            call_result: find!(c"gapii_call_result" as Part),
+            call_skip: find!(c"gapii_call_skip" as Skip),
+            call_is_skipped: find!(c"gapii_call_is_skipped" as Is),
+        })
+    }
+}
+
+/// Not null.
+fn find(name: &'static CStr) -> Result<*mut c_void, Error> {
+    let address = symbol(name);
+    if address.is_null() {
+        return Err(Error::Older(name.to_str().unwrap_or_default()));
+    }
+    Ok(address)
+}
+
+fn symbol(name: &CStr) -> *mut c_void {
+    // SAFETY: a text with its end; looks through what is loaded.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+}
