@@ -3,7 +3,7 @@
 //! Looks and reports; installs nothing. A build tree (everything beside `gapii-ctl`) and an
 //! installed one (`../lib/gapii`) both work.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
@@ -73,8 +73,8 @@ pub fn linker_can_name(path: &Path) -> bool {
 }
 
 /// `first`, then what the variable `name` holds already.
-pub fn prepended(first: &Path, name: &str) -> OsString {
-    let mut value = first.as_os_str().to_owned();
+pub fn prepended(first: &OsStr, name: &str) -> OsString {
+    let mut value = first.to_owned();
     if let Some(rest) = std::env::var_os(name).filter(|rest| !rest.is_empty()) {
         value.push(":");
         value.push(rest);

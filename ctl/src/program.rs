@@ -33,6 +33,8 @@ pub struct Environment {
     app_socket: PathBuf,
     /// The shim follows state while nothing is recorded.
     pub monitors: bool,
+    /// Libraries that come with the shim.
+    tools: Vec<PathBuf>,
 }
 
 impl Environment {
@@ -46,14 +48,39 @@ impl Environment {
             Some(folder) if installation::linker_can_name(&folder) => folder,
             _ => scratch.sonames(&found).map_err(cannot)?,
         };
-        Ok(Environment { shim, sonames, app_socket, monitors: true })
+        Ok(Environment { shim, sonames, app_socket, monitors: true, tools: Vec::new() })
+    }
+
+    /// Has the program load a tool behind the shim, whose functions it calls.
+    pub fn add_tool(&mut self, file: &Path, scratch: &Scratch) -> Result<(), Failure> {
+        let found = file.canonicalize().ok().filter(|found| found.is_file()).ok_or_else(|| {
+            Failure::usage(format!("--tool names {}, which is no file", file.display()))
+        })?;
+        let tool = scratch.linker_name(&found).map_err(|error| {
+            Failure::unreachable(format!("can't link {}: {error}", found.display()))
+        })?;
+        self.tools.push(tool);
+        Ok(())
+    }
+
+    /// The shim and the tools, for the dynamic linker.
+    fn preloaded(&self) -> OsString {
+        let mut all = self.shim.as_os_str().to_owned();
+        for tool in &self.tools {
+            all.push(":");
+            all.push(tool);
+        }
+        all
     }
 
     /// Puts the shim into `command`; with a launch the program's first call waits for its capture.
     fn apply(&self, command: &mut Command, launch: Option<&Launch>) {
         command
-            .env("LD_PRELOAD", installation::prepended(&self.shim, "LD_PRELOAD"))
-            .env("LD_LIBRARY_PATH", installation::prepended(&self.sonames, "LD_LIBRARY_PATH"))
+            .env("LD_PRELOAD", installation::prepended(&self.preloaded(), "LD_PRELOAD"))
+            .env(
+                "LD_LIBRARY_PATH",
+                installation::prepended(self.sonames.as_os_str(), "LD_LIBRARY_PATH"),
+            )
             .env("GAPII_SOCKET", &self.app_socket);
         // On X11 SDL makes OpenGL ES contexts with GLX, which is not recorded, unless told to use EGL.
         if std::env::var_os(SDL_USES_EGL).is_none() {

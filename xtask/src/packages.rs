@@ -38,6 +38,8 @@ pub const TEST: &[Package] = &[
     package("piglit", "hundreds of small programs that must behave as natively"),
     package("apitrace", "the recorder that traces are compared with"),
     package("zstd", "opens traces, as a second reader"),
+    package("g++", "compiles the tools' headers as C++"),
+    package("pkgconf", "finds the tools' headers, as people do"),
     package("systemd", "judges the units, and starts the daemon by its sockets"),
     package("python3-pip", "fetches the Khronos registry"),
 ];

@@ -39,6 +39,11 @@ pub struct Run {
     #[arg(long, conflicts_with = "keep_frames")]
     quit: bool,
 
+    /// Load this library into the program too, behind the shim: a tool with tracers. May be given several
+    /// times
+    #[arg(long = "tool", value_name = "FILE")]
+    tools: Vec<PathBuf>,
+
     #[command(flatten)]
     limits: Limits,
 
@@ -73,6 +78,9 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     let daemon = Daemon::find(connect, &scratch, &signals)?;
     let mut environment = Environment::new(&scratch, daemon.app_socket.clone())?;
     environment.monitors = !args.no_monitor;
+    for tool in &args.tools {
+        environment.add_tool(tool, &scratch)?;
+    }
     if args.idle {
         return idle(args, &daemon, &environment, &signals);
     }
