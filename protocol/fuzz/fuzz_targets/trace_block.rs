@@ -25,6 +25,7 @@ fn description() -> &'static Description {
 fuzz_target!(|raw: &[u8]| {
     let limits = Limits { held_commands: 64, held_bytes: 1 << 16 };
     let mut assembler = Assembler::new(limits);
+    assembler.tell_tracers();
     let mut census = Census::default();
     for _ in 0..2 {
         census.block(raw, description());

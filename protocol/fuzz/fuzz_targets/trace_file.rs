@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|file: &[u8]| {
     let Ok(mut reader) = TraceReader::open(Cursor::new(file)) else { return };
-    let mut commands = reader.commands().expect("memory does not fail");
+    let mut commands = reader.commands().expect("memory does not fail").with_tracers();
     while let Some(command) = commands.next_command().expect("memory does not fail") {
         json::write_line(&command, &mut io::sink()).expect("sinks take all");
     }

@@ -27,6 +27,7 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("without-index", without_index.finish_without_index()),
         ("crash", crate::json::crash()),
         ("timed", crate::timed::timed_file(TIMED_VERSION)),
+        ("tracers", crate::tracers::traced_file()),
     ]
 }
 
@@ -60,8 +61,11 @@ fn write_seeds() {
     fs::create_dir_all(corpus("trace_block")).unwrap();
     for (name, file) in seeds() {
         let mut reader = crate::writer::open(&file);
-        let blocks =
-            if matches!(name, "whole" | "crash" | "timed") { reader.blocks().len() } else { 0 };
+        let blocks = if matches!(name, "whole" | "crash" | "timed" | "tracers") {
+            reader.blocks().len()
+        } else {
+            0
+        };
         for index in 0..blocks {
             let mut raw = Vec::new();
             reader.read_block(index, &mut raw).unwrap();

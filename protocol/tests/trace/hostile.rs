@@ -18,7 +18,7 @@ use crate::writer::{Writer, header, open};
 /// Reads all of a file in every way; says how it ends.
 pub fn read_all(file: &[u8]) -> Option<Tail> {
     let mut reader = TraceReader::open(Cursor::new(file)).ok()?;
-    let mut commands = reader.commands().unwrap();
+    let mut commands = reader.commands().unwrap().with_tracers();
     while let Some(command) = commands.next_command().unwrap() {
         json::write_line(&command, &mut std::io::sink()).unwrap();
     }
@@ -27,6 +27,8 @@ pub fn read_all(file: &[u8]) -> Option<Tail> {
     let _ = Info::of(&mut reader).unwrap();
     let _ = verify(&mut reader).unwrap();
     let mut commands = reader.commands_in_frames(1..=2).unwrap();
+    while commands.next_command().unwrap().is_some() {}
+    let mut commands = reader.commands().unwrap();
     while commands.next_command().unwrap().is_some() {}
     Some(tail)
 }

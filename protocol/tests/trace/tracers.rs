@@ -47,7 +47,7 @@ fn fields<const N: usize>(told: &[Value], names: [&str; N]) -> Vec<[Value; N]> {
 
 /// A thread whose every command is told something of; between a leave record and what follows it come
 /// another thread's commands, and a new block.
-fn busy() -> Vec<u8> {
+pub fn traced_file() -> Vec<u8> {
     let (mut w, a, b) = start();
     traced(&mut w, a, CHANGED, CLEAR, 8, &word(0x4000));
     w.command(a, CLEAR, Some(3), &Payload::new().u32(0x100));
@@ -68,7 +68,7 @@ fn busy() -> Vec<u8> {
 
 #[test]
 fn what_tracers_did_is_told_to_who_asks() {
-    let told = told(&busy(), Limits::default());
+    let told = told(&traced_file(), Limits::default());
     let (none, clear, swap) = (Value::Null, "glClear", "eglSwapBuffers");
     assert_eq!(
         fields(&told, ["seq", "name", "made", "given", "skipped", "tracer"]),
@@ -104,12 +104,12 @@ fn what_tracers_did_is_told_to_who_asks() {
 #[test]
 fn others_read_what_the_driver_got() {
     let told: Vec<Value> =
-        lines(&busy()).iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        lines(&traced_file()).iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     let seqs = fields(&told, ["seq", "made", "given", "skipped", "tracer"]);
     let none = Value::Null;
     let numbered = |seq| [json!(seq), none.clone(), none.clone(), none.clone(), none.clone()];
     assert_eq!(seqs, [0, 1, 2, 3].map(numbered));
-    assert!(verify(&mut open(&busy())).unwrap().ok);
+    assert!(verify(&mut open(&traced_file())).unwrap().ok);
 }
 
 #[test]
