@@ -180,7 +180,7 @@ mod tests {
                 args.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),
             ),
             result,
-            in_flight: false,
+            ..Command::default()
         }
     }
 

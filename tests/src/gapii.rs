@@ -41,7 +41,7 @@ pub struct Trace {
 }
 
 /// A line of `gapii-ctl dump --json`.
-#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
 pub struct Command {
     /// None for a command that did not take effect.
     pub seq: Option<u64>,
@@ -54,10 +54,23 @@ pub struct Command {
     pub result: Value,
     #[serde(default)]
     pub in_flight: bool,
+    /// Nobody called it.
+    #[serde(default)]
+    pub setup: bool,
+    /// The arguments as the program passed them, where a tracer has changed any.
+    pub made: Option<Arguments>,
+    /// The result that the program got, where a tracer has changed it.
+    pub given: Option<Value>,
+    /// It never reached the driver.
+    #[serde(default)]
+    pub skipped: bool,
+    /// A tracer's callback made it.
+    #[serde(default)]
+    pub tracer: bool,
 }
 
 /// Names and values in the order of the parameters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments(pub Vec<(String, Value)>);
 
 impl Session {

@@ -51,14 +51,21 @@ pub struct Costs {
 pub fn costs(layer: Option<Layer>, calls: u64) -> Costs {
     let program = level_zero("bench_tracers");
     let mut command = layer.map_or_else(|| untraced(&program), |layer| traced(layer, &program));
-    let finished = run(command.arg(calls.to_string())).ok();
-    let figure = |wanted: &str| {
-        let lines = finished.stdout.lines().filter_map(|line| line.split_once(' '));
-        let (_, ns) = lines.into_iter().find(|(name, _)| *name == wanted)?;
-        ns.parse().ok()
-    };
-    let untraced_ns = figure("untraced").expect("bench_tracers says what a call takes");
-    Costs { untraced_ns, traced_ns: figure("traced") }
+    Costs::said(&run(command.arg(calls.to_string())).ok())
+}
+
+impl Costs {
+    /// What a program has printed, a figure a line.
+    #[track_caller]
+    pub fn said(finished: &Finished) -> Self {
+        let figure = |wanted: &str| {
+            let lines = finished.stdout.lines().filter_map(|line| line.split_once(' '));
+            let (_, ns) = lines.into_iter().find(|(name, _)| *name == wanted)?;
+            ns.parse().ok()
+        };
+        let untraced_ns = figure("untraced").expect("bench_tracers says what a call takes");
+        Self { untraced_ns, traced_ns: figure("traced") }
+    }
 }
 
 /// Has threads call for so long while others create, enable, disable and destroy tracers, under our layer;

@@ -37,5 +37,6 @@ pub mod restarts;
 pub mod scene;
 pub mod sharing;
 pub mod stream;
+pub mod tracers;
 pub mod transparency;
 pub mod wait;

@@ -154,7 +154,7 @@ mod tests {
             name: name.to_owned(),
             args: Arguments(args),
             result,
-            in_flight: false,
+            ..Command::default()
         }
     }
 

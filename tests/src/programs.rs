@@ -1,5 +1,5 @@
-//! The C programs of `tests/programs/`, `tests/apps/`, `tests/cases/` and `tests/level-zero/` and the
-//! fake driver, compiled with `cc` and kept.
+//! The C programs of `tests/programs/`, `tests/apps/`, `tests/cases/`, `tests/level-zero/` and
+//! `tests/tracers/`, the examples of `tool/examples/`, and the fake driver, compiled with `cc` and kept.
 //!
 //! Needs `gcc`, `libegl-dev`, `libgles-dev` and `libze-dev`; a failed compilation ends the test with the
 //! compiler's words and the packages' names.
@@ -99,6 +99,50 @@ pub fn level_zero_tool(name: &str) -> PathBuf {
 
 fn level_zero_source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("level-zero/{name}.c"))
+}
+
+/// A program of `tests/tracers/`, linked with the shim, by the name of its source.
+pub fn tracers(name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tracers/{name}.c"));
+    compile_with_gapii(&format!("tracers/{name}"), &source, &[], LINKED)
+}
+
+/// A tool of `tests/tracers/`, as a library for `--tool`.
+pub fn tracers_tool(name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tracers/{name}.c"));
+    tool(&format!("tracers/{name}.so"), &source)
+}
+
+/// An example of `tool/examples/`, as a library for `--tool`.
+pub fn example_tool(name: &str) -> PathBuf {
+    tool(&format!("examples/{name}.so"), &tool_directory().join(format!("examples/{name}.c")))
+}
+
+/// Where `gapii.h` is.
+pub fn include_directory() -> PathBuf {
+    tool_directory().join("include")
+}
+
+fn tool_directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tool")
+}
+
+fn tool(name: &str, source: &Path) -> PathBuf {
+    compile_with_gapii(name, source, &["-shared", "-fPIC"], &["-lEGL", "-lGLESv2"])
+}
+
+fn compile_with_gapii(name: &str, source: &Path, flags: &[&str], libraries: &[&str]) -> PathBuf {
+    let library = artifact("libgapii.so");
+    let folder = library.parent().expect("the library lies in a folder").display();
+    let include = include_directory();
+    let own_flags =
+        [format!("-I{}", include.display()), format!("-L{folder}"), format!("-Wl,-rpath,{folder}")];
+    let flags: Vec<&str> =
+        own_flags.iter().map(String::as_str).chain(flags.iter().copied()).collect();
+    let libraries = [&["-lgapii"], libraries].concat();
+    let headers = [include.join("gapii.h"), include.join("gapii_commands.h")];
+    let inputs = [headers[0].as_path(), headers[1].as_path(), &library];
+    compile(name, source, &flags, &libraries, &inputs)
 }
 
 /// `load_plugin.c` as a shared library.

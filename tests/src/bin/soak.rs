@@ -13,7 +13,6 @@ use gapii_tests::damage::Sample;
 use gapii_tests::fake_driver::{self, Page};
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::kill::kill_once;
-use gapii_tests::level_zero::churn;
 use gapii_tests::loading::offscreen;
 use gapii_tests::order::{check_current, check_first_call, check_names, check_token};
 use gapii_tests::process::{LIMIT, run};
@@ -21,6 +20,7 @@ use gapii_tests::programs::program;
 use gapii_tests::random::Random;
 use gapii_tests::remote::{Remote, save_through};
 use gapii_tests::restarts::kill_daemons;
+use gapii_tests::{level_zero, tracers};
 
 /// Run the long forms of the whole-system tests
 #[derive(Parser)]
@@ -192,7 +192,9 @@ fn crowd(options: &Options) {
 }
 
 fn tracers(options: &Options) {
-    println!("tracers: {}", churn(Duration::from_secs(options.tracer_seconds)));
+    let time = Duration::from_secs(options.tracer_seconds);
+    println!("tracers of Level Zero: {}", level_zero::churn(time));
+    println!("tracers of OpenGL ES: {}", tracers::churn(time));
 }
 
 /// New seeds of the daemon's simulation, which is part of its unit tests.

@@ -4,7 +4,7 @@
 //! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
 //! `--replay`, scenes and replays of their recordings. With `--tracked`, what commands cost that are
 //! followed at all times. With `--attach`, what it costs a running program to be attached to. With
-//! `--tracers`, what Level Zero's tracing layer costs.
+//! `--tracers`, what tracers cost: of Level Zero, and of OpenGL ES.
 //!
 //! Nothing else should run on the machine meanwhile.
 
@@ -72,7 +72,7 @@ struct Options {
     attach: bool,
 
     /// Measure instead what a call of Level Zero costs with the tracing layer, and with a tracer; ours
-    /// beside Debian's
+    /// beside Debian's; and one of OpenGL ES with and without a tracer
     #[arg(long)]
     tracers: bool,
 

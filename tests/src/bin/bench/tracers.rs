@@ -1,8 +1,9 @@
 //! What a call of Level Zero costs with a tracing layer loaded, with and without a tracer: ours, and
-//! Debian's beside it.
+//! Debian's beside it. And what a call of OpenGL ES costs, in the same two ways.
 
 use gapii_tests::bench::median;
 use gapii_tests::level_zero::{Costs, Layer, costs};
+use gapii_tests::tracers;
 use serde_json::json;
 
 use crate::Options;
@@ -11,6 +12,9 @@ use crate::bars::{Bar, print_bars};
 const CALLS: u64 = 20_000_000;
 /// Nanoseconds that our layer may add: without a tracer, and for a prologue and an epilogue.
 const MOST: (f64, f64) = (2.0, 15.0);
+/// Nanoseconds that a prologue and an epilogue may add to a call of OpenGL ES, which looks whether it is
+/// recorded.
+const MOST_GLES: f64 = 30.0;
 
 /// Runs the program without a layer, with ours and with Debian's, round after round, and prints what
 /// came out.
@@ -34,7 +38,11 @@ pub fn measure(options: &Options) {
         let (added, pair) = (idle - native, traced - idle);
         println!("{name:10}{idle:12.2}{added:9.2}{traced:12.2}{pair:12.2}");
     }
-    println!();
+    let gles: Vec<Costs> = rounds.iter().map(|_| tracers::costs(CALLS)).collect();
+    let gles_idle = median(gles.iter().map(|costs| costs.untraced_ns));
+    let gles_traced = median(gles.iter().filter_map(|costs| costs.traced_ns));
+    let gles_pair = gles_traced - gles_idle;
+    println!("\nOpenGL ES {gles_idle:12.2}         {gles_traced:12.2}{gles_pair:12.2}\n");
     print_bars(&[
         Bar {
             what: "added by the layer without a tracer, ns".into(),
@@ -48,11 +56,19 @@ pub fn measure(options: &Options) {
             limit: MOST.1,
             least: false,
         },
+        Bar {
+            what: "the same around OpenGL ES, ns".into(),
+            measured: gles_pair,
+            limit: MOST_GLES,
+            least: false,
+        },
     ]);
     if options.json {
         let of = |idle: f64, traced: f64| json!({ "untraced_ns": idle, "traced_ns": traced });
         let ours = of(idle, traced);
         let debians = of(debians_idle, debians_traced);
-        println!("{}", json!({ "native_ns": native, "ours": ours, "debians": debians }));
+        let gles = of(gles_idle, gles_traced);
+        let all = json!({ "native_ns": native, "ours": ours, "debians": debians, "gles": gles });
+        println!("{all}");
     }
 }

@@ -1,0 +1,534 @@
+//! Tracers of EGL and OpenGL ES: what callbacks see and change, what their functions answer, and what a
+//! trace says of them.
+
+use std::process::Command as Process;
+use std::time::Duration;
+
+use gapii_tests::artifacts::artifact;
+use gapii_tests::gapii::{Command, Recording, Session, Trace, append};
+use gapii_tests::loading::offscreen;
+use gapii_tests::process::{LIMIT, Running, run};
+use gapii_tests::programs::{example_tool, include_directory, program, tracers, tracers_tool};
+use gapii_tests::replays::verified;
+use gapii_tests::tracers::{case, churn, says};
+use serde_json::{Value, json};
+
+#[test]
+fn changed_parameter_is_seen_by_later_callbacks_and_by_the_driver() {
+    says(
+        "calls",
+        "parameter",
+        &[
+            "glClearColor(1, 0, 1, 1)",
+            "glClearColor(1, 0, 1, 1)",
+            "traced: 255 0 255",
+            "not traced: 0 0 255",
+        ],
+    );
+}
+
+#[test]
+fn skipped_call_does_not_reach_the_driver_and_runs_all_callbacks() {
+    says(
+        "calls",
+        "skipped",
+        &[
+            "skipped: yes",
+            "skipped: yes",
+            "skipped: 0 255 0",
+            "skipped: no",
+            "skipped: no",
+            "not skipped: 255 0 0",
+        ],
+    );
+}
+
+#[test]
+fn program_gets_what_callbacks_leave_as_the_result() {
+    says(
+        "calls",
+        "result",
+        &[
+            "in the epilogue: 1280",
+            "changed: 1281",
+            "in the prologue: 0",
+            "skipped: 4711",
+            "in the prologue: 0",
+            "in the epilogue: 4711",
+            "skipped and changed: 4712",
+            "the driver's own: 1280",
+        ],
+    );
+}
+
+#[test]
+fn callbacks_run_in_the_order_of_enabling() {
+    says(
+        "calls",
+        "order",
+        &["enabled c, b, a: +c +b +a -c -b -a", "c once more: +b +a +c -b -a -c"],
+    );
+}
+
+#[test]
+fn calls_of_callbacks_are_not_traced_and_those_of_other_threads_are() {
+    says(
+        "calls",
+        "reentrant",
+        &["the outer call:", "glFlush", "glFlush", "afterwards:", "glFlush", "drawn: 0 0 255"],
+    );
+}
+
+#[test]
+fn tracer_that_is_enabled_before_the_first_command_sees_it() {
+    says("calls", "first_command", &["eglGetDisplay", "eglGetDisplay", "drawn: 255 0 255"]);
+}
+
+#[test]
+fn function_that_the_driver_hands_out_is_traced_whenever_it_was_asked_for() {
+    says("calls", "handed_out", &["glGenQueriesEXT", "glIsQueryEXT"]);
+}
+
+#[test]
+fn nulls_have_answers() {
+    says(
+        "states",
+        "nulls",
+        &[
+            "create: NULL_POINTER",
+            "prologue: NULL_HANDLE",
+            "epilogue: NULL_HANDLE",
+            "reset: NULL_HANDLE",
+            "enable: NULL_HANDLE",
+            "disable: NULL_HANDLE",
+            "destroy: NULL_HANDLE",
+            "prologue of null: NULL_POINTER",
+            "epilogue of null: NULL_POINTER",
+            "skip: NULL_HANDLE",
+        ],
+    );
+}
+
+#[test]
+fn commands_are_known_by_name() {
+    says(
+        "states",
+        "names",
+        &[
+            "glFlush: OK",
+            "eglSwapBuffers: OK",
+            "glFlushed: NO_SUCH_COMMAND",
+            "nothing: NO_SUCH_COMMAND",
+        ],
+    );
+}
+
+#[test]
+fn disabled_tracer_takes_everything() {
+    says(
+        "states",
+        "disabled",
+        &["prologue: OK", "epilogue: OK", "reset: OK", "disable: OK", "destroy: OK"],
+    );
+}
+
+#[test]
+fn enabled_tracer_takes_no_callbacks_and_is_not_destroyed() {
+    says(
+        "states",
+        "enabled",
+        &[
+            "enable: OK",
+            "prologue: ENABLED",
+            "epilogue: ENABLED",
+            "reset: ENABLED",
+            "destroy: ENABLED",
+            "callback",
+            "disable: OK",
+            "destroy: OK",
+        ],
+    );
+}
+
+#[test]
+fn destroyed_tracer_is_no_tracer() {
+    says(
+        "states",
+        "destroyed",
+        &[
+            "prologue: NO_SUCH_TRACER",
+            "epilogue: NO_SUCH_TRACER",
+            "reset: NO_SUCH_TRACER",
+            "enable: NO_SUCH_TRACER",
+            "disable: NO_SUCH_TRACER",
+            "destroy: NO_SUCH_TRACER",
+        ],
+    );
+}
+
+#[test]
+fn every_result_has_a_sentence_of_its_own() {
+    says(
+        "states",
+        "texts",
+        &[
+            "it is done",
+            "the tracer or the call is null",
+            "a pointer that must lead somewhere is null",
+            "there is no such tracer",
+            "no command has that name",
+            "the tracer is enabled",
+            "calls that began while the tracer was enabled have not ended",
+            "the call has been made; only a prologue may have it skipped",
+            "this is no result of gapii's",
+        ],
+    );
+}
+
+#[test]
+fn null_takes_a_callback_back_and_reset_all() {
+    says("states", "unregister", &["an epilogue:", "callback", "nothing:"]);
+}
+
+#[test]
+fn epilogue_skips_nothing() {
+    says("states", "too_late", &["skip: TOO_LATE", "skipped: no"]);
+}
+
+#[test]
+fn what_a_command_does_not_have_is_null() {
+    says(
+        "states",
+        "parts",
+        &[
+            "glFlush: none, none",
+            "glClear: parameters, none",
+            "glGetError: none, a result",
+            "glIsEnabled: parameters, a result",
+        ],
+    );
+}
+
+#[test]
+fn draining_tracer_takes_nothing_but_its_end_which_waits() {
+    says(
+        "states",
+        "draining",
+        &[
+            "disable: OK",
+            "prologue: DRAINING",
+            "epilogue: DRAINING",
+            "reset: DRAINING",
+            "enable: DRAINING",
+            "disable again: DRAINING",
+            "destroy: OK",
+            "the epilogue has run",
+        ],
+    );
+}
+
+#[test]
+fn destroying_does_not_wait_for_calls_of_other_tracers() {
+    says("states", "others", &["disable: OK", "destroy: OK", "the other call goes on"]);
+}
+
+#[test]
+fn tracer_is_destroyed_inside_its_own_call() {
+    says("states", "inside", &["disable: OK", "destroy: OK", "callback"]);
+}
+
+#[test]
+fn forked_child_waits_for_no_thread_that_it_does_not_have() {
+    says("states", "forked", &["disable: OK", "destroy: OK"]);
+}
+
+#[test]
+fn threads_that_come_and_go_run_callbacks_in_pairs() {
+    churn(Duration::from_secs(2));
+}
+
+/// Both change the table of commands, at any moment.
+#[test]
+fn captures_begin_and_end_while_tracers_come_and_go() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let program = case("churn", "0");
+    let mut run_idle = session.ctl(["run", "--idle"]);
+    append(&mut run_idle, &program);
+    let running = Running::start(&mut run_idle);
+    session.app_in_mode("idle");
+    for name in ["first.gapii", "second.gapii"] {
+        let path = session.path(name);
+        run(session.ctl(["start", "--seconds", "1", "-o"]).arg(&path)).ok();
+        let trace = Trace::new(path);
+        trace.is_whole("stop");
+        assert!(trace.info()["calls"].as_u64() > Some(1000), "{:#}", trace.info());
+    }
+    let finished = running.finish(LIMIT).ok();
+    assert_eq!(finished.stdout, "every prologue had its epilogue\n", "{finished}");
+}
+
+/// The witness is the driver's glFlush, and says whose code has called it.
+#[test]
+fn slot_holds_the_drivers_function_unless_its_command_is_traced() {
+    let session = Session::new();
+    let mut program = offscreen(&tracers("untouched"), [""; 0]);
+    session.adopt(&mut program);
+    let libraries = [artifact("libgapii.so"), tracers_tool("witness")];
+    let libraries = libraries.map(|library| library.to_str().expect("a plain name").to_owned());
+    let said = run(program.env("LD_PRELOAD", libraries.join(":"))).ok().stdout;
+    assert_eq!(
+        said.lines().collect::<Vec<_>>(),
+        [
+            "no tracer: untouched",
+            "a tracer of another command: untouched",
+            "a tracer of this one: libgapii.so",
+            "none any more: untouched",
+        ]
+    );
+}
+
+const OBSERVED: &[&str] = &["--observe-frames", "1"];
+
+/// What `recorded.c` must leave, however its tracer came to be: three traced frames and one without.
+#[track_caller]
+fn check_recorded(session: &Session, recording: &Recording) {
+    let said = recording.run.clone().ok().stdout;
+    let magenta = "frame: 255 0 255";
+    assert_eq!(
+        said.lines().collect::<Vec<_>>(),
+        [magenta, magenta, magenta, "not traced: 0 255 0"],
+        "{}",
+        recording.run
+    );
+    recording.trace.is_whole("exit");
+    check_commands(&recording.trace.commands());
+    let report = verified(session, &recording.trace, &[]).expect("it replays as it was drawn");
+    assert_eq!(report["verified"]["frames"], 4, "{report:#}");
+}
+
+#[track_caller]
+fn check_commands(commands: &[Command]) {
+    let named = |name: &str| -> Vec<&Command> {
+        commands.iter().filter(|command| command.name == name).collect()
+    };
+    let rows = |name: &str, row: fn(&Command) -> Value| -> Vec<Value> {
+        named(name).into_iter().map(row).collect()
+    };
+    let changed = json!([1.0, 0.0]);
+    assert_eq!(
+        rows("glClearColor", |command| json!([command.argument("red"), made(command, "red")])),
+        [changed.clone(), changed.clone(), changed, json!([0.0, null])]
+    );
+    assert_eq!(
+        rows("glFlush", |command| json!([command.seq, command.skipped])),
+        vec![json!([null, true]); 3]
+    );
+    assert_eq!(
+        rows("glIsEnabled", |command| {
+            json!([command.skipped, command.argument("cap"), made(command, "cap"), command.result])
+        }),
+        vec![json!([true, "GL_BLEND", "0x1bd0", true]); 3]
+    );
+    // The program's own get another result; the tracer's are only its own.
+    let errors = [json!(["GL_NO_ERROR", "0x1267", false]), json!(["GL_NO_ERROR", null, true])];
+    assert_eq!(
+        rows("glGetError", |command| json!([command.result, command.given, command.tracer])),
+        errors.iter().cycle().take(6).cloned().collect::<Vec<_>>()
+    );
+    assert_eq!(rows("glFinish", |command| json!(command.tracer)), vec![json!(true); 3]);
+    // The others are as they would be without tracers.
+    let plain = ["glClear", "glReadPixels", "eglSwapBuffers", "eglMakeCurrent"];
+    for command in plain.iter().flat_map(|name| named(name)) {
+        assert!(command.made.is_none() && command.given.is_none(), "{command:?}");
+        assert!(command.seq.is_some() && !command.skipped && !command.tracer, "{command:?}");
+    }
+}
+
+/// An argument as the program passed it.
+fn made(command: &Command, name: &str) -> Value {
+    let made = command.made.iter().flat_map(|made| &made.0);
+    made.clone().find(|(known, _)| known == name).map_or(Value::Null, |(_, value)| value.clone())
+}
+
+#[test]
+fn trace_says_what_tracers_did_and_replays() {
+    let session = Session::new();
+    let recording = session.record(OBSERVED, &offscreen(&tracers("recorded"), [""; 0]));
+    check_recorded(&session, &recording);
+}
+
+#[test]
+fn tracer_that_is_enabled_in_a_capture_is_in_the_trace() {
+    let session = Session::new();
+    let recording = session.record(OBSERVED, &offscreen(&tracers("recorded"), ["late"]));
+    check_recorded(&session, &recording);
+}
+
+#[test]
+fn trace_with_times_in_the_driver_says_the_same() {
+    let session = Session::new();
+    let options = [OBSERVED, &["--timing"]].concat();
+    let recording = session.record(&options, &offscreen(&tracers("recorded"), [""; 0]));
+    check_recorded(&session, &recording);
+}
+
+#[test]
+fn capture_that_begins_while_a_tracer_is_enabled_says_what_it_does() {
+    let session = Session::new();
+    let options = [OBSERVED, &["--skip-frames", "1"]].concat();
+    let recording = session.record(&options, &offscreen(&tracers("recorded"), [""; 0]));
+    recording.run.clone().ok();
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    let called: Vec<&Command> = commands.iter().filter(|command| !command.setup).collect();
+    let count = |is: fn(&Command) -> bool| called.iter().filter(|command| is(command)).count();
+    assert_eq!(count(|command| command.name == "glClearColor" && command.made.is_some()), 2);
+    assert_eq!(count(|command| command.name == "glFlush" && command.skipped), 2);
+    // The swap that the capture begins in has its epilogue after that.
+    assert_eq!(count(|command| command.name == "glFinish" && command.tracer), 3);
+    assert!(verified(&session, &recording.trace, &[]).is_ok());
+}
+
+#[test]
+fn capture_of_some_commands_says_what_tracers_did_to_those_alone() {
+    let session = Session::new();
+    let options = ["--function", "glIsEnabled", "--function", "glGetError"];
+    let recording = session.record(&options, &offscreen(&tracers("recorded"), [""; 0]));
+    recording.run.clone().ok();
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    let count = |is: fn(&Command) -> bool| commands.iter().filter(|command| is(command)).count();
+    assert_eq!(count(|command| command.name == "glFlush" || command.name == "glClearColor"), 0);
+    assert_eq!(count(|command| command.name == "glIsEnabled" && command.skipped), 3);
+    assert_eq!(count(|command| command.name == "glGetError" && command.given.is_some()), 3);
+    assert_eq!(count(|command| command.name == "glGetError" && command.tracer), 3);
+}
+
+#[test]
+fn text_of_a_dump_says_what_tracers_did() {
+    let session = Session::new();
+    let recording = session.record(&[], &offscreen(&tracers("recorded"), [""; 0]));
+    let dump = recording.trace.ask("dump", &[]).ok().stdout;
+    for expected in [
+        "glClearColor(red = 1, green = 0, blue = 1, alpha = 1)  made with (red = 0, green = 0, blue = 1, \
+         alpha = 1)",
+        "glFlush()  (skipped)",
+        "glIsEnabled(cap = GL_BLEND) = true  made with (cap = 0x1bd0)  (skipped)",
+        "glGetError() = GL_NO_ERROR  given 0x1267",
+        "glFinish()  (a tracer's)",
+    ] {
+        assert!(dump.lines().any(|line| line.ends_with(expected)), "{expected}\n{dump}");
+    }
+}
+
+#[test]
+fn example_changes_skips_calls_and_measures() {
+    let session = Session::new();
+    let example = example_tool("draws");
+    let example = example.to_str().expect("a plain name");
+    let recording =
+        session.record(&["--tool", example], &offscreen(&program("load_linked"), [""; 0]));
+    recording.trace.is_whole("exit");
+    let said = recording.run.clone().ok().stderr;
+    let commands = recording.trace.commands();
+    let draws = commands.iter().filter(|command| command.name == "glDrawArrays").count();
+    assert!(draws > 0 && said.contains(&format!("draws: {draws}, of ")), "{said}");
+    let is_tinted = |command: &&Command| command.name == "glClearColor" && command.made.is_some();
+    assert!(commands.iter().filter(is_tinted).count() > 0);
+    let finishes: Vec<&Command> =
+        commands.iter().filter(|command| command.name == "glFinish" && command.tracer).collect();
+    let swaps = commands.iter().filter(|command| command.name == "eglSwapBuffers").count();
+    assert_eq!(finishes.len(), swaps);
+}
+
+#[test]
+fn example_in_rust_does_the_same() {
+    let session = Session::new();
+    let example = artifact("examples/libdraws.so");
+    let example = example.to_str().expect("a plain name");
+    let recording =
+        session.record(&["--tool", example], &offscreen(&program("load_linked"), [""; 0]));
+    recording.trace.is_whole("exit");
+    let said = recording.run.clone().ok().stderr;
+    let commands = recording.trace.commands();
+    let draws = commands.iter().filter(|command| command.name == "glDrawArrays").count();
+    assert!(draws > 0 && said.contains(&format!("draws: {draws}, of ")), "{said}");
+    let mut clears = commands.iter().filter(|command| command.name == "glClearColor").peekable();
+    assert!(clears.peek().is_some() && clears.all(|command| command.made.is_some()));
+}
+
+/// Nothing of gapii's is in that process.
+#[test]
+fn tool_in_rust_says_where_it_should_be_loaded() {
+    let example = artifact("examples/libdraws.so");
+    let said = run(Process::new("true").env("LD_PRELOAD", example)).ok().stderr;
+    let expected =
+        "draws: libgapii.so is not in this process; start the program with `gapii-ctl run`\n";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn tool_that_is_no_file_is_refused() {
+    let session = Session::new();
+    let refused = run(session.ctl(["run", "--tool", "/no/such.so", "--"]).arg("true"));
+    assert_eq!(refused.status.code(), Some(2), "{refused}");
+    assert!(refused.stderr.contains("/no/such.so"), "{refused}");
+}
+
+#[test]
+fn headers_compile_by_themselves_as_c99_and_as_cpp() {
+    let session = Session::new();
+    for header in ["gapii.h", "gapii_commands.h"] {
+        for (compiler, standard, name) in [("cc", "-std=c99", "a.c"), ("c++", "-std=c++11", "a.cc")]
+        {
+            let source = session.path(name);
+            std::fs::write(&source, format!("#include <{header}>\n")).expect("it is writable");
+            let mut compile = Process::new(compiler);
+            compile.args([
+                standard,
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-pedantic",
+                "-fsyntax-only",
+                "-I",
+            ]);
+            run(compile.arg(include_directory()).arg(&source)).ok();
+        }
+    }
+}
+
+#[test]
+fn pkg_config_says_where_headers_and_library_are() {
+    let folder = artifact("pkgconfig");
+    let mut ask = Process::new("pkg-config");
+    ask.args(["--cflags", "--libs", "gapii"]).env("PKG_CONFIG_PATH", &folder);
+    let said = run(&mut ask).ok().stdout;
+    let session = Session::new();
+    let (source, built) = (session.path("tool.c"), session.path("tool.so"));
+    let text = "#include <gapii_commands.h>\n#include <gapii.h>\n\
+                gapii_result f(gapii_tracer *t) { return gapii_tracer_create(0, t); }\n";
+    std::fs::write(&source, text).expect("it is writable");
+    let mut compile = Process::new("cc");
+    compile.args(["-shared", "-fPIC", "-Wl,--no-undefined", "-o"]).arg(&built).arg(&source);
+    run(compile.args(said.split_whitespace())).ok();
+    let version = run(Process::new("pkg-config")
+        .args(["--modversion", "gapii"])
+        .env("PKG_CONFIG_PATH", &folder))
+    .ok();
+    assert_eq!(version.stdout.trim(), env!("CARGO_PKG_VERSION"));
+}
+
+/// The trace's file, where a reader that knows no tracers sees what the driver got.
+#[test]
+fn other_tools_see_what_the_driver_got() {
+    let session = Session::new();
+    let recording = session.record(&[], &offscreen(&tracers("recorded"), [""; 0]));
+    let calls = |trace: &Trace| trace.info()["calls"].clone();
+    let numbered =
+        recording.trace.commands().iter().filter(|command| command.seq.is_some()).count();
+    assert_eq!(calls(&recording.trace), json!(numbered));
+    let stats = recording.trace.ask("stats", &[]).ok().stdout;
+    assert!(!stats.contains("glFlush") && !stats.contains("glIsEnabled"), "{stats}");
+}
