@@ -275,8 +275,8 @@ const DOES_MORE: &[&str] = &[
 /// memory, draws nothing, and the state is all there is to it.
 fn only_sets(function: &Function) -> bool {
     let is_address = |kind| {
-        use Kind::{Array, Attributes, Pointer, String, Strings};
-        matches!(kind, Array | Attributes(_) | Pointer | String | Strings)
+        use Kind::{Array, Attributes, Chain, Pointer, String, Strings, Struct};
+        matches!(kind, Array | Attributes(_) | Chain | Pointer | String | Strings | Struct(_))
     };
     let rest = function.name.trim_start_matches("gl");
     function.api == "gles"

@@ -162,6 +162,15 @@ fn base(name: &str) -> Option<Base> {
         | "EGLSetBlobFuncANDROID"
         | "EGLGetBlobFuncANDROID"
         | "__eglMustCastToProperFunctionPointerType" => (Repr::Pointer, Sense::Pointer),
+        // Level Zero's: its registry has made all others to these.
+        "ze_bool_t" => (Repr::U8, Sense::Bool),
+        "ze_enum" => (Repr::U32, Sense::Enum),
+        "ze_flags" => (Repr::U32, Sense::Bitfield),
+        "ze_handle" => (Repr::Pointer, Sense::Handle),
+        "ze_callback" => (Repr::Pointer, Sense::Pointer),
+        "uint8_t" => (Repr::U8, Sense::Number),
+        "uint32_t" => (Repr::U32, Sense::Number),
+        "uint64_t" | "size_t" => (Repr::U64, Sense::Number),
         // Not the API's own; only ever behind a pointer.
         "AHardwareBuffer" | "EGLClientPixmapHI" | "wl_buffer" | "wl_display" | "wl_resource" => {
             (Repr::Void, Sense::Void)

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{Api, Group};
 use crate::registry::{Enumerant, Registries, Registry};
 
-/// Index of the group of all names of EGL, and of OpenGL ES.
-pub fn catch_all(api: Api) -> u16 {
+/// Index of the group of all names of EGL, and of OpenGL ES. Level Zero's enums begin at 0 each.
+pub fn catch_all(api: Api) -> Option<u16> {
     match api {
-        Api::Egl => 0,
-        Api::Gles => 1,
+        Api::Egl => Some(0),
+        Api::Gles => Some(1),
+        Api::LevelZero => None,
     }
 }
 
@@ -35,7 +36,7 @@ impl Groups {
         for (api, name) in [(Api::Egl, "EGL"), (Api::Gles, "GL")] {
             let registry = registries.of(api);
             let names = registry.enumerants.iter().filter(|known| is_in_catch_all(known));
-            by_name.insert(name.to_owned(), (catch_all(api), false));
+            by_name.insert(name.to_owned(), (all.len() as u16, false));
             let values = values(registry, names, prefer);
             all.push(Group { name: name.to_owned(), values, fallback: None });
         }
@@ -46,7 +47,7 @@ impl Groups {
             if members().next().is_some() && !by_name.contains_key(name) {
                 by_name.insert(name.clone(), (all.len() as u16, is_bitfield));
                 let values = values(registry, members(), prefer);
-                let fallback = (!is_bitfield).then_some(catch_all(*api));
+                let fallback = catch_all(*api).filter(|_| !is_bitfield);
                 all.push(Group { name: name.clone(), values, fallback });
             }
         }
@@ -105,7 +106,7 @@ mod tests {
     }
 
     fn registries(gl: Registry) -> Registries {
-        Registries { egl: Registry::default(), gl }
+        Registries { egl: Registry::default(), gl, level_zero: Registry::default() }
     }
 
     #[test]

@@ -7,6 +7,8 @@ mod description;
 mod exports;
 mod functions;
 mod layer;
+mod observed;
+pub mod registry;
 mod tables;
 mod tool_tables;
 mod types;
@@ -15,26 +17,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use description::Description;
+pub use observed::describe;
 
 use crate::Error;
 use crate::tree;
 
 /// The formatted files, by path from the repository's root.
-pub fn generate(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
-    let description = Description::read(root)?;
+pub fn generate(description: &Description) -> Result<BTreeMap<PathBuf, String>, Error> {
     let api = Path::new("level-zero/api/src/generated");
     let layer = Path::new("level-zero/layer/src/generated");
     let driver = Path::new("tests/null-driver/src/generated");
     let mut files = vec![
-        (api.join("functions.rs"), functions::emit(&description)),
-        (api.join("tables.rs"), tables::emit(&description)),
-        (api.join("types.rs"), types::emit(&description)),
-        (layer.join("callbacks.rs"), layer::callbacks::emit(&description)),
-        (layer.join("entries.rs"), layer::entries::emit(&description)),
-        (layer.join("handlers.rs"), layer::handlers::emit(&description)),
+        (api.join("functions.rs"), functions::emit(description)),
+        (api.join("tables.rs"), tables::emit(description)),
+        (api.join("types.rs"), types::emit(description)),
+        (layer.join("callbacks.rs"), layer::callbacks::emit(description)),
+        (layer.join("entries.rs"), layer::entries::emit(description)),
+        (layer.join("handlers.rs"), layer::handlers::emit(description)),
         (layer.join("tables.rs"), exports::emit(&description.tables)),
         (driver.join("tables.rs"), exports::emit(description.drivers_tables())),
-        (driver.join("tool_tables.rs"), tool_tables::emit(&description)),
+        (driver.join("tool_tables.rs"), tool_tables::emit(description)),
     ];
     for folder in [api, driver, layer] {
         let modules = files.iter().filter(|(path, _)| path.starts_with(folder));

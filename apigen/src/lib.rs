@@ -60,7 +60,8 @@ pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
     let registries = registry::parse_all(inputs)?;
     let program = compile(inputs, &registries)?;
     let model = resolve::resolve(&registries, inputs, &program)?;
-    let files = formatted(emit::all(&model, &program))?;
+    let mut files = formatted(emit::all(&model, &program))?;
+    files.extend(level_zero::generate(&inputs.level_zero)?);
     Ok(Generated { files, summary: model.summary(&program) })
 }
 
@@ -80,7 +81,9 @@ pub fn generate_toy(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
 
 fn compile(inputs: &Inputs, registries: &Registries) -> Result<Program, Error> {
     let apis = lang::check::apis(registries);
-    lang::check::compile(&inputs.descriptions, &apis).map_err(Error::Descriptions)
+    let mut sources = inputs.descriptions.clone();
+    sources.files.push(level_zero::describe(&inputs.level_zero, &inputs.descriptions));
+    lang::check::compile(&sources, &apis).map_err(Error::Descriptions)
 }
 
 fn formatted(files: BTreeMap<PathBuf, String>) -> Result<BTreeMap<PathBuf, String>, Error> {

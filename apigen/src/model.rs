@@ -16,6 +16,31 @@ pub struct Model {
     /// Enum groups; the index is what [`Kind`] refers to.
     pub groups: Vec<Group>,
     pub sizes: Vec<SizeTable>,
+    /// C structs; the index is what [`Kind`] refers to.
+    pub layouts: Vec<Layout>,
+}
+
+/// A C struct.
+#[derive(Debug)]
+pub struct Layout {
+    pub name: String,
+    /// In bytes.
+    pub size: u64,
+    /// The value of the first field that tells it in a chain.
+    pub stype: Option<u32>,
+    pub fields: Vec<LayoutField>,
+}
+
+#[derive(Debug)]
+pub struct LayoutField {
+    pub name: String,
+    /// In bytes.
+    pub offset: u64,
+    pub ty: Type,
+    /// Of an array, the number of elements; 0 for one value.
+    pub len: u64,
+    /// Of the elements that a pointer points at.
+    pub element: Option<Type>,
 }
 
 /// The API a command belongs to.
@@ -23,6 +48,23 @@ pub struct Model {
 pub enum Api {
     Egl,
     Gles,
+    LevelZero,
+}
+
+impl Api {
+    /// Of the command of that name.
+    pub fn of(command: &str) -> Self {
+        match command {
+            _ if command.starts_with("egl") => Self::Egl,
+            _ if command.starts_with("ze") => Self::LevelZero,
+            _ => Self::Gles,
+        }
+    }
+
+    /// Whether its commands concern the process, rather than the context that is current.
+    pub fn is_of_process(self) -> bool {
+        self != Self::Gles
+    }
 }
 
 #[derive(Debug)]
@@ -65,6 +107,8 @@ pub struct Param {
     pub observation: Option<Observation>,
     /// What it points at, where its memory is observed as ranges only.
     pub ranges_element: Option<Type>,
+    /// The C struct that it is, where it is passed by value; it is observed then, and its place holds null.
+    pub by_value: Option<String>,
 }
 
 /// A parameter's or a result's type.
@@ -95,6 +139,8 @@ pub enum Kind {
     Strings,
     Array,
     Attributes(u16),
+    Struct(u16),
+    Chain,
 }
 
 /// When a command takes effect.
@@ -203,6 +249,7 @@ impl Function {
 pub struct Summary {
     pub egl_commands: usize,
     pub gles_commands: usize,
+    pub level_zero_commands: usize,
     pub exported: usize,
     pub groups: usize,
     /// Pointer parameters (handles are none) whose memory is in the trace.
@@ -223,6 +270,7 @@ impl Model {
         Summary {
             egl_commands: count(Api::Egl),
             gles_commands: count(Api::Gles),
+            level_zero_commands: count(Api::LevelZero),
             exported: self.functions.iter().filter(|function| function.exported).count(),
             groups: self.groups.len(),
             observed: pointers(&[MemoryUse::Declared, MemoryUse::Registry]),
@@ -234,7 +282,11 @@ impl Model {
 
 impl std::fmt::Display for Summary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "commands: {} EGL, {} OpenGL ES", self.egl_commands, self.gles_commands)?;
+        writeln!(
+            f,
+            "commands: {} EGL, {} OpenGL ES, {} Level Zero",
+            self.egl_commands, self.gles_commands, self.level_zero_commands
+        )?;
         writeln!(f, "exported: {}", self.exported)?;
         writeln!(f, "enum groups: {}", self.groups)?;
         write!(

@@ -1,4 +1,4 @@
-//! The Khronos registry's XML as plain data.
+//! The registries as plain data, and how Khronos' XML becomes it.
 //!
 //! Keeps what EGL and OpenGL ES need of it: their commands, and all enumerants of the namespaces
 //! (programs pass desktop values too, if only to be told that they may not).
@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use roxmltree::{Document, Node};
 
 use crate::ctype::CType;
+use crate::level_zero;
 use crate::model::Api;
 use crate::problem::{Error, Problem};
 use crate::tree::Inputs;
@@ -52,6 +53,16 @@ pub struct Param {
     /// The kind of object that an integer names.
     pub class: Option<String>,
     pub len: Option<String>,
+    /// The C struct that it points at, or is.
+    pub layout: Option<Layout>,
+}
+
+/// A parameter's C struct.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layout {
+    pub name: String,
+    /// It is passed by value, though `ty` is a pointer to it.
+    pub is_value: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -72,13 +83,16 @@ pub enum Origin {
     /// An extension of Khronos or of several vendors.
     SharedExtension,
     VendorExtension,
+    LevelZero,
 }
 
-/// Both registries.
+/// All registries.
 #[derive(Debug)]
 pub struct Registries {
     pub egl: Registry,
     pub gl: Registry,
+    /// From `apis/level_zero/*.json`.
+    pub level_zero: Registry,
 }
 
 impl Registries {
@@ -86,16 +100,21 @@ impl Registries {
         match api {
             Api::Egl => &self.egl,
             Api::Gles => &self.gl,
+            Api::LevelZero => &self.level_zero,
         }
     }
 
-    pub fn command(&self, name: &str) -> Option<&Command> {
-        self.egl.commands.get(name).or_else(|| self.gl.commands.get(name))
+    fn all(&self) -> [&Registry; 3] {
+        [&self.egl, &self.gl, &self.level_zero]
     }
 
-    /// All commands, EGL's first, each API's sorted by name.
+    pub fn command(&self, name: &str) -> Option<&Command> {
+        self.all().into_iter().find_map(|registry| registry.commands.get(name))
+    }
+
+    /// All commands, EGL's first, then OpenGL's, each API's sorted by name.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
-        self.egl.commands.values().chain(self.gl.commands.values())
+        self.all().into_iter().flat_map(|registry| registry.commands.values())
     }
 }
 
@@ -104,6 +123,7 @@ pub fn parse_all(inputs: &Inputs) -> Result<Registries, Error> {
     Ok(Registries {
         egl: parse("egl.xml", &inputs.egl_xml, &["egl"])?,
         gl: parse("gl.xml", &inputs.gl_xml, &["gles1", "gles2"])?,
+        level_zero: level_zero::registry::of(&inputs.level_zero),
     })
 }
 
@@ -255,6 +275,7 @@ fn param(node: Node<'_, '_>) -> Option<Param> {
         group: owned(node, "group"),
         class: owned(node, "class"),
         len: owned(node, "len"),
+        layout: None,
     })
 }
 

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ctype::{CType, Repr, Sense};
 use crate::groups::{Groups, catch_all};
-use crate::lang::typed::{self, Command, Extent, MemoryUse, Program, StmtKind};
+use crate::lang::typed::{self, Command, Extent, LayoutFieldKind, MemoryUse, Program, StmtKind};
+use crate::level_zero::Description;
 use crate::model::{
-    Api, Direction, Effect, Function, Hook, Kind, Model, Observation, Param, SizeTable, Type, Value,
+    Api, Direction, Effect, Function, Hook, Kind, Layout, LayoutField, Model, Observation, Param,
+    SizeTable, Type, Value,
 };
 use crate::naming;
 use crate::parts;
@@ -22,7 +24,7 @@ pub fn resolve(
 ) -> Result<Model, Error> {
     let mut problems = Vec::new();
     let exported = exported(registries, inputs, &mut problems);
-    let groups = groups(registries, program);
+    let groups = groups(registries, inputs, program);
     let mut resolver = Resolver { program, groups: &groups, problems };
     let mut functions = Vec::new();
     for command in &program.commands {
@@ -34,7 +36,8 @@ pub fn resolve(
     let mut problems = resolver.problems;
     if problems.is_empty() {
         let sizes = size_tables(program, &functions);
-        return Ok(Model { functions, groups: groups.all, sizes });
+        let layouts = layouts(&inputs.level_zero, program, &groups);
+        return Ok(Model { functions, groups: groups.all, sizes, layouts });
     }
     problems.sort();
     Err(Error::Inputs(problems))
@@ -59,11 +62,11 @@ fn exported<'a>(
     names
 }
 
-/// The groups of parameters and results; then those that only state refers to.
-fn groups(registries: &Registries, program: &Program) -> Groups {
+/// The groups of parameters and results; then those that only state refers to, and those of structs.
+fn groups(registries: &Registries, inputs: &Inputs, program: &Program) -> Groups {
     let mut of_commands = BTreeSet::new();
     for command in registries.commands() {
-        let api = api_of(&command.name);
+        let api = Api::of(&command.name);
         let groups = command.params.iter().map(|param| &param.group);
         let groups = groups.chain([&command.result_group]).flatten().cloned();
         of_commands.extend(groups.map(|group| (group, api)));
@@ -71,18 +74,20 @@ fn groups(registries: &Registries, program: &Program) -> Groups {
     for command in &program.commands {
         let groups = command.params.iter().map(|param| &param.group);
         let groups = groups.chain([&command.result.group]).flatten().cloned();
-        of_commands.extend(groups.map(|group| (group, api_of(&command.name))));
+        of_commands.extend(groups.map(|group| (group, Api::of(&command.name))));
     }
     let mut of_state = BTreeSet::new();
     for field in parts::fields(program) {
-        let api = if field.api == "egl" { Api::Egl } else { Api::Gles };
+        let api = match field.api.as_str() {
+            "egl" => Api::Egl,
+            "level_zero" => Api::LevelZero,
+            _ => Api::Gles,
+        };
         of_state.extend(field.group.clone().map(|group| (group, api)));
     }
-    Groups::new(registries, &[of_commands, of_state], &program.prefer)
-}
-
-fn api_of(command: &str) -> Api {
-    if command.starts_with("egl") { Api::Egl } else { Api::Gles }
+    let of_structs = inputs.level_zero.groups_of_structs();
+    let of_structs = of_structs.map(|group| (group.to_owned(), Api::LevelZero)).collect();
+    Groups::new(registries, &[of_commands, of_state, of_structs], &program.prefer)
 }
 
 /// Tables that the extents of arguments alone use.
@@ -108,6 +113,58 @@ fn size_table(table: &typed::Sizes) -> SizeTable {
     SizeTable { name: table.name.clone(), default: table.default, cases: cases.collect() }
 }
 
+/// The layouts with what their fields are called.
+fn layouts(description: &Description, program: &Program, groups: &Groups) -> Vec<Layout> {
+    let all = program.layouts.iter();
+    let all = all.map(|layout| Layout {
+        name: layout.name.clone(),
+        size: layout.size,
+        stype: layout.stype.and_then(|stype| u32::try_from(stype).ok()),
+        fields: layout
+            .fields
+            .iter()
+            .map(|field| layout_field(description, groups, layout, field))
+            .collect(),
+    });
+    all.collect()
+}
+
+fn layout_field(
+    description: &Description,
+    groups: &Groups,
+    layout: &typed::Layout,
+    field: &typed::LayoutField,
+) -> LayoutField {
+    let pointer = |kind| Type { repr: Repr::Pointer, kind };
+    let named = || description.field_kind(&layout.name, &field.name, |group| groups.find(group));
+    let number = |ty: &typed::Type| {
+        let repr = match ty {
+            typed::Type::Number(number) => number.repr,
+            _ => Repr::Pointer,
+        };
+        let other = if repr == Repr::Pointer { Kind::Pointer } else { Kind::Number };
+        Type { repr, kind: named().unwrap_or(other) }
+    };
+    let (ty, len, element) = match &field.kind {
+        LayoutFieldKind::Scalar(ty) => (number(ty), 0, None),
+        LayoutFieldKind::Array(ty, len) => (number(ty), *len, None),
+        LayoutFieldKind::Inline(id, len) => {
+            let of = |len| if len == 1 { 0 } else { len };
+            (Type { repr: Repr::Void, kind: Kind::Struct(id.0 as u16) }, of(*len), None)
+        }
+        LayoutFieldKind::Chain => (pointer(Kind::Chain), 0, None),
+        LayoutFieldKind::Text => (pointer(Kind::String), 0, None),
+        LayoutFieldKind::Strings { .. } => (pointer(Kind::Strings), 0, None),
+        LayoutFieldKind::Numbers { element, .. } => {
+            (pointer(Kind::Array), 0, Some(number(element)))
+        }
+        LayoutFieldKind::Layouts { element, .. } => {
+            (pointer(Kind::Struct(element.0 as u16)), 0, None)
+        }
+    };
+    LayoutField { name: field.name.clone(), offset: field.offset, ty, len, element }
+}
+
 struct Resolver<'a> {
     program: &'a Program,
     groups: &'a Groups,
@@ -127,7 +184,7 @@ impl Resolver<'_> {
             id,
             constant: naming::id_constant(&command.name),
             name: command.name.clone(),
-            api: api_of(&command.name),
+            api: Api::of(&command.name),
             origin: command.origin,
             version: command.version,
             extensions: command.extensions.clone(),
@@ -156,7 +213,7 @@ impl Resolver<'_> {
         let group = declared.group.as_deref();
         let mut value = self.value(command, &declared.ctype, group, names_object(declared))?;
         let slot = command.slots.iter().find(|slot| slot.param == at);
-        let api = api_of(&command.name);
+        let api = Api::of(&command.name);
         let observation = slot.map(|slot| {
             let extent = parts::written_out(self.program, &slot.extent);
             Observation {
@@ -172,6 +229,12 @@ impl Resolver<'_> {
         if let Some(observation) = &observation {
             value.ty.kind = observed_kind(&observation.extent, api);
         }
+        if let Some(layout) = declared.layout.as_ref() {
+            value.ty.kind = self.struct_kind(&layout.name);
+        }
+        if is_chain(command, at) {
+            value.ty.kind = Kind::Chain;
+        }
         let has_ranges = observation.is_none() && has_ranges(command, at);
         let ranges_element = has_ranges.then(|| self.pointee(declared, api)).flatten();
         Some(Param {
@@ -181,7 +244,13 @@ impl Resolver<'_> {
             value,
             observation,
             ranges_element,
+            by_value: declared.layout.as_ref().filter(|it| it.is_value).map(|it| it.name.clone()),
         })
+    }
+
+    fn struct_kind(&self, name: &str) -> Kind {
+        let at = self.program.layouts.iter().position(|layout| layout.name == name);
+        at.map_or(Kind::Pointer, |at| Kind::Struct(at as u16))
     }
 
     /// The outer `None` is a mistake, the inner one a command without a result.
@@ -208,7 +277,7 @@ impl Resolver<'_> {
             self.refuse(command, format!("unknown type `{}` in {}", ty.base, command.name));
             return None;
         };
-        let kind = self.kind(sense, group, is_name, api_of(&command.name));
+        let kind = self.kind(sense, group, is_name, Api::of(&command.name));
         Some(Value { rust, ty: Type { repr, kind }, is_pointer: ty.is_pointer() })
     }
 
@@ -218,7 +287,7 @@ impl Resolver<'_> {
             (Sense::Number, _) if is_name => Kind::Handle,
             (Sense::Number | Sense::Bitfield, Some((index, true))) => Kind::Bitfield(index),
             (Sense::Number | Sense::Enum, Some((index, _))) => Kind::Enum(index),
-            (Sense::Enum, None) => Kind::Enum(catch_all(api)),
+            (Sense::Enum, None) => catch_all(api).map_or(Kind::Number, Kind::Enum),
             (Sense::Number | Sense::Bitfield | Sense::Char | Sense::Void, _) => Kind::Number,
             (Sense::Bool, _) => Kind::Bool,
             (Sense::Handle, _) => Kind::Handle,
@@ -256,8 +325,8 @@ impl Resolver<'_> {
 
     /// Addresses that nobody says anything of can't be given to a driver again.
     fn refuse_unplayable(&mut self, command: &Command) {
-        let is_egl = api_of(&command.name) == Api::Egl;
-        if is_egl || command.replay != typed::Replay::Generated {
+        let is_generated = Api::of(&command.name) == Api::Gles;
+        if !is_generated || command.replay != typed::Replay::Generated {
             return;
         }
         for (at, param) in command.params.iter().enumerate() {
@@ -280,9 +349,10 @@ impl Resolver<'_> {
     }
 
     fn refuse(&mut self, command: &Command, message: String) {
-        let file = match api_of(&command.name) {
+        let file = match Api::of(&command.name) {
             Api::Egl => "egl.xml",
             Api::Gles => "gl.xml",
+            Api::LevelZero => "apis/level_zero/functions.json",
         };
         self.problems.push(Problem { file: file.to_owned(), line: 0, message });
     }
@@ -296,13 +366,21 @@ fn names_object(param: &typed::Param) -> bool {
 
 /// Whether a part observes memory for the parameter.
 fn has_ranges(command: &Command, param: usize) -> bool {
+    has_range(command, param, |_| true)
+}
+
+/// Whether the parameter points at structs that tell themselves.
+fn is_chain(command: &Command, param: usize) -> bool {
+    has_range(command, param, |extent| matches!(extent, Extent::AnyChain))
+}
+
+fn has_range(command: &Command, param: usize, is_wanted: impl Fn(&Extent) -> bool) -> bool {
     let mut found = false;
     for part in [&command.enter, &command.leave] {
         parts::each(part, &mut |stmt| {
-            found |= match &stmt.kind {
-                StmtKind::Observe(observation) => observation.param == Some(param),
-                _ => false,
-            };
+            if let StmtKind::Observe(observation) = &stmt.kind {
+                found |= observation.param == Some(param) && is_wanted(&observation.extent);
+            }
         });
     }
     found
@@ -317,7 +395,7 @@ fn observed_kind(extent: &Extent, api: Api) -> Kind {
     match extent {
         Extent::Text { .. } | Extent::TextOf { .. } => Kind::String,
         Extent::Strings { .. } => Kind::Strings,
-        Extent::Attributes => Kind::Attributes(catch_all(api)),
+        Extent::Attributes => catch_all(api).map_or(Kind::Array, Kind::Attributes),
         _ => Kind::Array,
     }
 }

@@ -10,6 +10,7 @@ use crate::fetch::RegistryFiles;
 use crate::lang;
 use crate::lang::diagnostic::Report;
 use crate::lang::source::{Source, Sources};
+use crate::level_zero::Description;
 use crate::problem::Error;
 
 /// Folders that hold generated files and nothing else.
@@ -27,7 +28,7 @@ pub const GENERATED: &[&str] = &[
 ];
 
 /// Folders that hold descriptions, in the order of their APIs.
-const DESCRIPTIONS: &[&str] = &["apis/egl", "apis/gles", "apis/gles/ext"];
+const DESCRIPTIONS: &[&str] = &["apis/egl", "apis/gles", "apis/gles/ext", "apis/level_zero"];
 
 /// Formatting of the generated files: the repository's own.
 const RUSTFMT_CONFIG: &str = "max_width=100,use_small_heuristics=Max";
@@ -39,6 +40,8 @@ pub struct Inputs {
     pub gl_xml: String,
     /// `apis/**/*.api`: the descriptions.
     pub descriptions: Sources,
+    /// `apis/level_zero/*.json`.
+    pub level_zero: Description,
     /// `apis/mesa-extensions.txt`.
     pub exposed: String,
     /// `apis/exports/*.txt`: path from the root, and text.
@@ -52,6 +55,7 @@ impl Inputs {
             egl_xml: read(&registry.egl)?,
             gl_xml: read(&registry.gl)?,
             descriptions: descriptions(root)?,
+            level_zero: Description::read(root)?,
             exposed: read(&root.join("apis/mesa-extensions.txt"))?,
             exports: read_folder(root, "apis/exports", "txt")?,
         })

@@ -22,7 +22,10 @@ fn committed_code_of_the_toy_is_that_of_its_descriptions() {
 #[test]
 fn committed_code_of_level_zero_is_that_of_its_description() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository is above");
-    let files = apigen::level_zero::generate(root).expect("the description has no mistakes");
+    let description =
+        apigen::level_zero::Description::read(root).expect("the description has no mistakes");
+    let files =
+        apigen::level_zero::generate(&description).expect("the description has no mistakes");
     assert!(files.keys().any(|path| path.ends_with("handlers.rs")));
     for (path, text) in &files {
         let committed = fs::read_to_string(root.join(path)).unwrap_or_default();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use apigen::lang::source::{Source, Sources};
+use apigen::level_zero::Description;
 use apigen::{Error, Inputs};
 
 fn inputs() -> Inputs {
@@ -17,6 +18,7 @@ fn inputs() -> Inputs {
         egl_xml: include_str!("toy/egl.xml").to_owned(),
         gl_xml: include_str!("toy/gl.xml").to_owned(),
         descriptions: Sources { files },
+        level_zero: Description::default(),
         exposed: String::new(),
         exports: vec![("apis/exports/libToy.txt".to_owned(), "eglUseToy\nglFinish\n".to_owned())],
     }

@@ -73,6 +73,13 @@ pub struct Limits {
     #[arg(long, value_name = "N", value_parser = whole_frames)]
     pub frames: Option<NonZeroU64>,
 
+    /// End the capture after N submits of each process, whether or not it shows frames, too
+    ///
+    /// What is given to a queue of a compute API's, as by zeCommandQueueExecuteCommandLists, then counts as a
+    /// frame for everything. Without this it does in processes that show nothing.
+    #[arg(long, value_name = "N", value_parser = whole_frames, conflicts_with = "frames")]
+    pub submits: Option<NonZeroU64>,
+
     /// Let K frames pass before the first that is recorded
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub skip_frames: u64,
@@ -144,6 +151,8 @@ pub struct Filter {
 pub enum Api {
     Egl,
     Gles,
+    #[value(name = "level_zero")]
+    LevelZero,
 }
 
 impl Filter {
@@ -151,6 +160,7 @@ impl Filter {
         let api = |api: &Api| match api {
             Api::Egl => "egl".to_owned(),
             Api::Gles => "gles".to_owned(),
+            Api::LevelZero => "level_zero".to_owned(),
         };
         filter::Filter {
             threads: self.threads.clone(),
@@ -178,7 +188,8 @@ impl Limits {
     pub fn request(&self, target: Target) -> StartRequest {
         StartRequest {
             target,
-            frames: self.frames.map(NonZeroU64::get),
+            frames: self.frames.or(self.submits).map(NonZeroU64::get),
+            counts_submits: self.submits.is_some(),
             skip_frames: self.skip_frames,
             seconds: self.seconds,
             overflow: match self.overflow {

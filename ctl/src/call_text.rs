@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use gapii_protocol::trace::description::{Description, Kind, Repr, Type};
-use gapii_protocol::trace::value::{Arg, Observation, Value};
+use gapii_protocol::trace::structs::Structs;
+use gapii_protocol::trace::value::{Arg, Observation, Range, Value};
 use gapii_protocol::trace::{Bytes, Command};
 
 /// Longest text that is shown whole, in characters.
@@ -42,7 +43,7 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
     }
     write_traces(command, out)?;
     for (verb, ranges) in [("reads", command.ranges_read()), ("writes", command.ranges_written())] {
-        for range in ranges {
+        for range in ranges.filter(|range| !is_of_structs(command, range)) {
             write!(out, "  {verb} {} ", command.param_of(&range).unwrap_or("memory"))?;
             write_memory(Some(range.address), range.observation, out)?;
         }
@@ -82,7 +83,16 @@ fn write_traces(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{}", if traces.is_own { "  (a tracer's)" } else { "" })
 }
 
-fn write_arg(command: &Command<'_>, arg: &Arg<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Whether a range is shown with the structs that its argument leads to.
+fn is_of_structs(command: &Command<'_>, range: &Range<'_>) -> bool {
+    let param = range.param.and_then(|at| command.function?.params.get(usize::from(at)));
+    param.is_some_and(|param| matches!(param.ty.kind, Kind::Struct(_) | Kind::Chain))
+}
+
+fn write_arg<'a>(command: &'a Command<'a>, arg: &Arg<'a>, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(structs) = Structs::of(command, arg) {
+        return Ok(serde_json::to_writer(out, &structs)?);
+    }
     let description = command.description();
     let kind = arg.param.ty.kind;
     let is_text = matches!(kind, Kind::String | Kind::Strings | Kind::Attributes(_));

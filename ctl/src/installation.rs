@@ -22,6 +22,9 @@ pub const SONAMES: [&str; 6] = [
     "libGLESv2.so.2",
 ];
 
+/// Level Zero's tracing layer, from the shim's folder, by the name under which Level Zero's loader opens it.
+const LAYER: &str = "level-zero/libze_tracing_layer.so.1";
+
 const DAEMON_NAME: &str = "gapiid";
 
 /// The shim: `$GAPII_SHIM`, or beside this program, or in `../lib/gapii`.
@@ -66,6 +69,11 @@ pub fn installed_sonames(shim: &Path) -> Option<PathBuf> {
     SONAMES.iter().all(|name| folder.join(name).is_file()).then_some(folder)
 }
 
+/// Level Zero's tracing layer, if one was installed beside the shim.
+pub fn installed_layer(shim: &Path) -> Option<PathBuf> {
+    Some(shim.parent()?.join(LAYER)).filter(|path| path.is_file())
+}
+
 /// Whether the dynamic linker's path variables can hold `path`: they split at colons, semicolons
 /// and blanks, and know no quoting.
 pub fn linker_can_name(path: &Path) -> bool {
@@ -73,13 +81,10 @@ pub fn linker_can_name(path: &Path) -> bool {
 }
 
 /// `first`, then what the variable `name` holds already.
-pub fn prepended(first: &OsStr, name: &str) -> OsString {
-    let mut value = first.to_owned();
-    if let Some(rest) = std::env::var_os(name).filter(|rest| !rest.is_empty()) {
-        value.push(":");
-        value.push(rest);
-    }
-    value
+pub fn prepended<'a>(first: impl IntoIterator<Item = &'a Path>, name: &str) -> OsString {
+    let own = first.into_iter().map(|path| path.as_os_str().to_owned());
+    let rest = std::env::var_os(name).filter(|rest| !rest.is_empty());
+    own.chain(rest).collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
 /// This program's folder, and the library folder that belongs to it when it is installed.

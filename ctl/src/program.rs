@@ -21,6 +21,9 @@ use crate::signals::Signals;
 /// SDL's own switch between GLX and EGL for OpenGL ES, and for nothing else.
 const SDL_USES_EGL: &str = "SDL_OPENGL_ES_DRIVER";
 
+/// Has Level Zero's loader load its tracing layer, which is ours on the library path.
+const TRACES_LEVEL_ZERO: &str = "ZE_ENABLE_TRACING_LAYER";
+
 pub struct Program {
     child: Child,
     exit: OwnedFd,
@@ -30,6 +33,8 @@ pub struct Program {
 pub struct Environment {
     shim: PathBuf,
     sonames: PathBuf,
+    /// The folder of Level Zero's tracing layer; `None`: that is not installed, and Level Zero not recorded.
+    layer: Option<PathBuf>,
     app_socket: PathBuf,
     /// The shim follows state while nothing is recorded.
     pub monitors: bool,
@@ -48,7 +53,10 @@ impl Environment {
             Some(folder) if installation::linker_can_name(&folder) => folder,
             _ => scratch.sonames(&found).map_err(cannot)?,
         };
-        Ok(Environment { shim, sonames, app_socket, monitors: true, tools: Vec::new() })
+        let layer = installation::installed_layer(&found);
+        let layer = layer.map(|layer| scratch.linker_name(&layer)).transpose().map_err(cannot)?;
+        let layer = layer.and_then(|layer| Some(layer.parent()?.to_owned()));
+        Ok(Environment { shim, sonames, layer, app_socket, monitors: true, tools: Vec::new() })
     }
 
     /// Has the program load a tool behind the shim, whose functions it calls.
@@ -63,25 +71,17 @@ impl Environment {
         Ok(())
     }
 
-    /// The shim and the tools, for the dynamic linker.
-    fn preloaded(&self) -> OsString {
-        let mut all = self.shim.as_os_str().to_owned();
-        for tool in &self.tools {
-            all.push(":");
-            all.push(tool);
-        }
-        all
-    }
-
     /// Puts the shim into `command`; with a launch the program's first call waits for its capture.
     fn apply(&self, command: &mut Command, launch: Option<&Launch>) {
+        let preloaded = [&self.shim].into_iter().chain(&self.tools).map(PathBuf::as_path);
+        let folders = [&self.sonames].into_iter().chain(&self.layer).map(PathBuf::as_path);
         command
-            .env("LD_PRELOAD", installation::prepended(&self.preloaded(), "LD_PRELOAD"))
-            .env(
-                "LD_LIBRARY_PATH",
-                installation::prepended(self.sonames.as_os_str(), "LD_LIBRARY_PATH"),
-            )
+            .env("LD_PRELOAD", installation::prepended(preloaded, "LD_PRELOAD"))
+            .env("LD_LIBRARY_PATH", installation::prepended(folders, "LD_LIBRARY_PATH"))
             .env("GAPII_SOCKET", &self.app_socket);
+        if self.layer.is_some() {
+            command.env(TRACES_LEVEL_ZERO, "1");
+        }
         // On X11 SDL makes OpenGL ES contexts with GLX, which is not recorded, unless told to use EGL.
         if std::env::var_os(SDL_USES_EGL).is_none() {
             command.env(SDL_USES_EGL, "1");

@@ -45,6 +45,7 @@ pub fn check_all(connect: &Connect) -> Vec<Finding> {
         library("libEGL", "libEGL.so.1", "apt-get install libegl1"),
         library("libGLESv2", "libGLESv2.so.2", "apt-get install libgles2"),
         driver(),
+        level_zero(),
         daemon(connect),
         configuration(),
         socket_folder(),
@@ -66,8 +67,9 @@ fn wrong(check: &'static str, found: impl Into<String>, mend: impl Into<String>)
     Finding { check, state: State::Wrong, found: found.into(), mend: Some(mend.into()) }
 }
 
+const BUILD: &str = "cargo xtask build";
+
 fn shim() -> Finding {
-    const BUILD: &str = "cargo xtask build";
     let path = match installation::find_shim() {
         Ok(path) => path,
         Err(failure) => return wrong("shim", failure.sentence, BUILD),
@@ -75,6 +77,20 @@ fn shim() -> Finding {
     match load(&path) {
         Ok(()) => ok("shim", format!("{} loads", path.display())),
         Err(why) => wrong("shim", format!("{} does not load: {why}", path.display()), BUILD),
+    }
+}
+
+/// Level Zero is recorded by way of its tracing layer.
+fn level_zero() -> Finding {
+    const CHECK: &str = "Level Zero";
+    let layer =
+        installation::find_shim().ok().and_then(|shim| installation::installed_layer(&shim));
+    match layer.map(|layer| (load(&layer), layer)) {
+        Some((Ok(()), layer)) => ok(CHECK, format!("{} loads", layer.display())),
+        Some((Err(why), layer)) => {
+            wrong(CHECK, format!("{} does not load: {why}", layer.display()), BUILD)
+        }
+        None => note(CHECK, "its tracing layer is not beside the shim: it is not recorded", BUILD),
     }
 }
 

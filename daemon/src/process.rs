@@ -32,7 +32,8 @@ pub struct Process {
     pub name: String,
     /// Path of the executable, perhaps cut.
     pub exe: String,
-    pub apis: Vec<String>,
+    /// Bits of the APIs that it had called when it said hello.
+    apis: u32,
     pub launch: Option<Launch>,
     /// It follows state while nothing is recorded.
     monitors: bool,
@@ -204,7 +205,7 @@ impl Process {
             pid: pid.as_raw_pid() as u32,
             name: text(&hello.name),
             exe: text(&hello.exe),
-            apis: api_names(hello.apis),
+            apis: hello.apis,
             launch: (hello.launch != [0; 16]).then_some(hello.launch),
             monitors: hello.flags & app::FLAG_NO_MONITOR == 0,
             connected_ns: clock::monotonic_ns(),
@@ -413,7 +414,7 @@ impl Process {
             pid: self.pid,
             name: self.name.clone(),
             exe: self.exe.clone(),
-            apis: self.apis.clone(),
+            apis: self.apis(),
             // Relaxed: a claim, for people.
             contexts: self.claims().contexts.load(Ordering::Relaxed).try_into().unwrap_or(u32::MAX),
             frames: self.frames(),
@@ -424,6 +425,13 @@ impl Process {
         }
     }
 
+    /// The APIs that it has called so far.
+    fn apis(&self) -> Vec<String> {
+        // Relaxed: a claim, for people.
+        let since = self.claims().apis.load(Ordering::Relaxed) as u32;
+        api_names(self.apis | since)
+    }
+
     /// The process as a trace's footer has it.
     pub fn entry(&self) -> ProcessEntry {
         ProcessEntry {
@@ -431,7 +439,7 @@ impl Process {
             pid: self.pid,
             name: self.name.clone(),
             exe: self.exe.clone(),
-            apis: self.apis.clone(),
+            apis: self.apis(),
             frames: 0,
         }
     }
@@ -472,8 +480,13 @@ fn mode_name(mode: Mode, monitors: bool) -> &'static str {
 }
 
 fn api_names(bits: u32) -> Vec<String> {
-    let names: &[&str] = if bits & app::API_EGL_GLES != 0 { &["egl", "gles"] } else { &[] };
-    names.iter().map(|&name| name.to_owned()).collect()
+    let known = [
+        (app::API_EGL_GLES, "egl"),
+        (app::API_EGL_GLES, "gles"),
+        (app::API_LEVEL_ZERO, "level_zero"),
+    ];
+    let called = known.into_iter().filter(|(bit, _)| bits & bit != 0);
+    called.map(|(_, name)| name.to_owned()).collect()
 }
 
 fn text(field: &[u8]) -> String {

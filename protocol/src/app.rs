@@ -58,6 +58,8 @@ pub const CLAIM_MS: u64 = 1_000;
 
 /// Bit of [`AppHello::apis`]: EGL and OpenGL ES.
 pub const API_EGL_GLES: u32 = 1;
+/// Bit of [`AppHello::apis`]: Level Zero.
+pub const API_LEVEL_ZERO: u32 = 2;
 
 /// File name of the applications' socket in the socket folder.
 pub const SOCKET_NAME: &str = "app.sock";
@@ -95,7 +97,7 @@ pub struct AppHello {
     pub exe: [u8; 256],
     /// The kernel's name for the process (`comm`), NUL padded.
     pub name: [u8; 16],
-    /// Bits of the APIs that the shim records: [`API_EGL_GLES`].
+    /// Bits of the APIs that the process has called: [`API_EGL_GLES`], [`API_LEVEL_ZERO`].
     pub apis: u32,
     /// With [`FLAG_TAKE_OVER`]: the sizes of the segment, and when the daemon was missed first, on
     /// `CLOCK_MONOTONIC`.

@@ -264,6 +264,8 @@ pub struct StartRequest {
     pub frame_pixels: bool,
     /// How long the driver takes for each command is measured.
     pub timing: bool,
+    /// Frames are what is given to a queue of a compute API's, also in a process that shows something.
+    pub counts_submits: bool,
     /// Nothing is written: the last frames of each of the target's processes are kept, now or when it
     /// comes, until the daemon ends, whether or not this client stays. No descriptor is attached.
     pub keep: Option<KeepRequest>,
@@ -293,6 +295,7 @@ impl Default for StartRequest {
             observe_frames: None,
             frame_pixels: false,
             timing: false,
+            counts_submits: false,
             keep: None,
             name: None,
             bytes: None,

@@ -28,6 +28,7 @@ pub struct FunctionDesc {
 pub enum Api {
     Egl,
     Gles,
+    LevelZero,
 }
 
 /// The record at which a command takes effect: the one with [`crate::atom::EFFECT`].
@@ -122,6 +123,38 @@ pub enum Kind {
     /// Observed pairs of an attribute (a name of the group at this index) and its value, ended by
     /// an attribute `EGL_NONE`, which is included and has no value.
     Attributes(u16),
+    /// C structs laid out like that of [`crate::generated::functions::LAYOUTS`] at this index: what is at the
+    /// address, what its fields point at, and so on, are observations and ranges, each at the address
+    /// that leads to it. An argument passed by value is stored as null, and observed.
+    Struct(u16),
+    /// The address of a struct whose first field says which it is, or null.
+    Chain,
+}
+
+/// A C struct.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LayoutDesc {
+    pub name: &'static str,
+    /// In bytes.
+    pub size: u32,
+    /// The value of the first field, by which it is told in a chain.
+    pub stype: Option<u32>,
+    pub fields: &'static [FieldDesc],
+}
+
+/// A field of a C struct.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FieldDesc {
+    pub name: &'static str,
+    /// In bytes.
+    pub offset: u32,
+    /// [`Repr::Void`] with [`Kind::Struct`] for a struct inside of this one.
+    pub ty: TypeRef,
+    /// The number of elements of an array inside of the struct; 0: it is one value. An array of bytes that is
+    /// a [`Kind::String`] ends at its first zero.
+    pub len: u32,
+    /// Type of the elements that an address of [`Kind::Array`] leads to.
+    pub element: Option<TypeRef>,
 }
 
 /// The names of an enum or bitfield.

@@ -12,7 +12,7 @@ use crate::trace::description::{Description, Function};
 pub const WORDS_MAX: usize = 256;
 pub const WORD_LEN_MAX: usize = 128;
 /// How the names of commands begin that end a frame.
-const SWAP: &str = "eglSwapBuffers";
+const FRAME_ENDS: [&str; 2] = ["eglSwapBuffers", "zeCommandQueueExecuteCommandLists"];
 
 /// A command is wanted that fits a word of each list; a list without words fits all.
 ///
@@ -22,7 +22,7 @@ const SWAP: &str = "eglSwapBuffers";
 pub struct Filter {
     /// Threads, by their ids or by patterns of their names.
     pub threads: Vec<String>,
-    /// `egl`, `gles`.
+    /// `egl`, `gles`, `level_zero`.
     pub apis: Vec<String>,
     /// Patterns of functions' names.
     pub functions: Vec<String>,
@@ -52,7 +52,7 @@ impl Filter {
 
     /// Whether a function is wanted whoever calls it.
     pub fn is_wanted_of_all(function: &Function) -> bool {
-        function.name.starts_with(SWAP)
+        FRAME_ENDS.iter().any(|name| function.name.starts_with(name))
     }
 
     /// A sentence about what is wrong with it: words that fit nothing, or are too many.
@@ -186,8 +186,12 @@ mod tests {
 
     #[test]
     fn frames_end_in_functions_that_are_always_wanted() {
-        for name in ["eglSwapBuffers", "eglSwapBuffersWithDamageEXT", "eglSwapBuffersWithDamageKHR"]
-        {
+        for name in [
+            "eglSwapBuffers",
+            "eglSwapBuffersWithDamageEXT",
+            "eglSwapBuffersWithDamageKHR",
+            "zeCommandQueueExecuteCommandLists",
+        ] {
             assert!(Filter::is_wanted_of_all(function(name)), "{name}");
         }
         assert!(!Filter::is_wanted_of_all(function("eglSwapInterval")));

@@ -30,6 +30,7 @@ pub mod rings;
 pub mod scan;
 pub mod store;
 pub mod story;
+pub mod structs;
 pub mod tracker;
 pub mod value;
 pub mod verify;

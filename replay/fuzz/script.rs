@@ -134,7 +134,7 @@ fn functions() -> &'static [Function] {
 fn header() -> &'static [u8] {
     static HEADER: OnceLock<Vec<u8>> = OnceLock::new();
     HEADER.get_or_init(|| {
-        let description = Description::new(functions().to_vec(), Vec::new());
+        let description = Description::new(functions().to_vec(), Vec::new(), Vec::new());
         let header = TraceHeader {
             description: Cow::Owned(description),
             ..TraceHeader::new("fuzz", [7; 16], 0, 0)
@@ -338,7 +338,13 @@ impl Script<'_> {
             },
             (Kind::Handle | Kind::Bool, _) => u64::from(choice % 6),
             (
-                Kind::Pointer | Kind::String | Kind::Strings | Kind::Array | Kind::Attributes(_),
+                Kind::Pointer
+                | Kind::String
+                | Kind::Strings
+                | Kind::Array
+                | Kind::Attributes(_)
+                | Kind::Struct(_)
+                | Kind::Chain,
                 _,
             ) => from(ADDRESSES),
             (Kind::Number, _) => from(NUMBERS),

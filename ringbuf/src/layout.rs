@@ -145,6 +145,8 @@ pub struct SegmentHeader {
     pub longest_frame_ns: AtomicU64,
     /// The consumer's: [`Self::unslotted_calls`] when the process' part of a capture began.
     pub begun_unslotted_calls: AtomicU64,
+    /// Bits of the APIs that the process has called so far.
+    pub apis: AtomicU64,
 }
 
 /// Who has a slot.
@@ -416,6 +418,7 @@ const _: () = {
     assert!(offset_of!(SegmentHeader, unstored_bytes) == 112);
     assert!(offset_of!(SegmentHeader, longest_frame_ns) == 120);
     assert!(offset_of!(SegmentHeader, begun_unslotted_calls) == 128);
+    assert!(offset_of!(SegmentHeader, apis) == 136);
     assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
 };
 

@@ -13,7 +13,7 @@
 //!             64  drain_sleeping u32                      72  go u32  futex of the shim
 //!             80  store u64           88  store_end u64
 //!             96  unlimited u64          104  session [u64; 2]
-//!            120  capture u64            128  takers u32
+//!            120  capture u64            128  takers u32 132  counts_submits u32
 //! ```
 //!
 //! The counter page is writable by every application of a session: the daemon maps it, rings with
@@ -131,6 +131,8 @@ pub struct ModeSettings {
     pub times_driver: bool,
     /// After so many frames the process describes itself anew; 0 for never.
     pub keyframe_every: u32,
+    /// Frames are what is given to a queue of a compute API's, also in a process that shows something.
+    pub counts_submits: bool,
 }
 
 /// What a process may believe of the daemon's store of its blobs.
@@ -163,6 +165,7 @@ impl Default for ModeSettings {
             observe_pixels: false,
             times_driver: false,
             keyframe_every: 0,
+            counts_submits: false,
         }
     }
 }
@@ -192,6 +195,7 @@ pub struct ModePage {
     session: [AtomicU64; 2],
     capture: AtomicU64,
     takers: AtomicU32,
+    counts_submits: AtomicU32,
 }
 
 impl ModePage {
@@ -221,6 +225,7 @@ impl ModePage {
             observe_pixels: self.observe_pixels.load(Ordering::Relaxed) != 0,
             times_driver: self.times_driver.load(Ordering::Relaxed) != 0,
             keyframe_every: self.keyframe_every.load(Ordering::Relaxed),
+            counts_submits: self.counts_submits.load(Ordering::Relaxed) != 0,
         };
         // MODE: pairs with the fence in ModePage::publish.
         fence(Ordering::Acquire);
@@ -315,6 +320,7 @@ impl ModePage {
         self.observe_pixels.store(u32::from(settings.observe_pixels), Ordering::Relaxed);
         self.times_driver.store(u32::from(settings.times_driver), Ordering::Relaxed);
         self.keyframe_every.store(settings.keyframe_every, Ordering::Relaxed);
+        self.counts_submits.store(u32::from(settings.counts_submits), Ordering::Relaxed);
         let generation = changing.wrapping_add(1);
         // MODE: pairs with the acquire in ModePage::generation.
         self.generation.store(generation, Ordering::Release);
@@ -591,6 +597,7 @@ impl ModePage {
             session: [AtomicU64::new(0), AtomicU64::new(0)],
             capture: AtomicU64::new(0),
             takers: AtomicU32::new(0),
+            counts_submits: AtomicU32::new(0),
         }
     }
 
@@ -625,6 +632,7 @@ const _: () = {
     assert!(offset_of!(ModePage, session) == 104);
     assert!(offset_of!(ModePage, capture) == 120);
     assert!(offset_of!(ModePage, takers) == 128);
+    assert!(offset_of!(ModePage, counts_submits) == 132);
     assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);
     assert!(size_of::<ModePage>() as u64 <= PAGE_BYTES);
 };

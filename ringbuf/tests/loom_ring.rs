@@ -173,6 +173,7 @@ fn settings_are_of_one_moment() {
             observe_pixels: false,
             times_driver: false,
             keyframe_every: 0,
+            counts_submits: false,
         };
         let turnstile = Arc::new(Turnstile::default());
         let writer = {

@@ -67,6 +67,7 @@ fn settings_reach_the_reader_with_their_generation() {
         observe_pixels: true,
         times_driver: true,
         keyframe_every: 9,
+        counts_submits: true,
     };
     let generation = writer.set(settings);
     assert!(generation > idle);

@@ -240,12 +240,20 @@ impl Touches for Call {
     fn range(&mut self, param: u8, address: u64, len: u64) {
         self.thread.add_range(param, address, len);
     }
+
+    fn apart(&mut self) {
+        self.thread.ranges.set_apart();
+    }
 }
 
 /// What the command wrote: looked at when the leave record is written.
 impl Touches for InFlight {
     fn range(&mut self, param: u8, address: u64, len: u64) {
         self.thread.add_range(param, address, len);
+    }
+
+    fn apart(&mut self) {
+        self.thread.ranges.set_apart();
     }
 }
 

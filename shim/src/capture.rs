@@ -45,6 +45,7 @@ static CAPTURE: Capture = Capture {
     observe_frames: AtomicU32::new(0),
     observe_pixels: AtomicBool::new(false),
     times_driver: AtomicBool::new(false),
+    counts_submits: AtomicBool::new(false),
     first_epoch: AtomicU64::new(0),
     keyframe_every: AtomicU32::new(0),
     next_keyframe: AtomicU64::new(0),
@@ -79,6 +80,8 @@ struct Capture {
     observe_pixels: AtomicBool,
     /// How long the driver takes for each command is measured.
     times_driver: AtomicBool,
+    /// Frames are what is given to a queue of Level Zero's, and not swaps.
+    counts_submits: AtomicBool,
     /// The epoch that the capture began with; each keyframe has one more.
     first_epoch: AtomicU64,
     /// After so many frames there is a keyframe; 0 for never.
@@ -209,6 +212,11 @@ pub fn times_driver() -> bool {
     CAPTURE.times_driver.load(Relaxed)
 }
 
+/// Whether frames are what is given to a queue of Level Zero's, in a process that has swaps, too.
+pub fn counts_submits() -> bool {
+    CAPTURE.counts_submits.load(Relaxed) && (is_running() || CAPTURE.armed.load(Relaxed))
+}
+
 /// Leaves the capture at once because its ring stays full or its daemon is gone. The ring has no
 /// room to say so; the daemon sees it in the segment's header.
 pub fn leave_lost(connection: &Connection) {
@@ -286,6 +294,7 @@ fn follow(connection: &Connection, moment: Moment) {
         CAPTURE.observe_frames.store(settings.observe_frames, Relaxed);
         CAPTURE.observe_pixels.store(settings.observe_pixels, Relaxed);
         CAPTURE.times_driver.store(settings.times_driver, Relaxed);
+        CAPTURE.counts_submits.store(settings.counts_submits, Relaxed);
         CAPTURE.keyframe_every.store(settings.keyframe_every, Relaxed);
         CAPTURE.keyframes_asked.store(connection.mode.keyframes_asked(), Relaxed);
     }

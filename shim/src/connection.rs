@@ -169,7 +169,7 @@ fn hello() -> AppHello {
         copy_padded(&mut hello.exe, exe.as_os_str().as_bytes());
     }
     copy_padded(&mut hello.name, &std::fs::read("/proc/self/comm").unwrap_or_default());
-    hello.apis = app::API_EGL_GLES;
+    hello.apis = process::apis();
     hello
 }
 

@@ -1,6 +1,8 @@
-//! What the shim does at the few EGL commands that it watches whether or not a capture runs.
+//! What the shim does at the few commands that it watches whether or not a capture runs: here those of EGL.
 //!
 //! The generated handlers call [`enter`] first and the function named like the command last.
+
+mod level_zero;
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,6 +16,7 @@ use crate::driver_functions;
 use crate::errno::ErrnoGuard;
 use crate::frames;
 use crate::generated::entries::ENTRY_POINTS;
+use crate::generated::ids;
 use crate::generated::names::NAMES;
 use crate::limits;
 use crate::pages;
@@ -271,11 +274,11 @@ mod commands {
     }
 
     pub fn eglSwapBuffers_leave_flags(_display: Handle, _surface: Handle, result: u32) -> u16 {
-        frame_flags(result)
+        swap_flags(result)
     }
 
     pub fn eglSwapBuffers(_scope: &Scope, display: Handle, surface: Handle, result: u32) -> u32 {
-        frame_ended(display, surface, result)
+        swapped(display, surface, result)
     }
 
     pub fn eglSwapBuffersWithDamageEXT_before(
@@ -295,7 +298,7 @@ mod commands {
         _count: i32,
         result: u32,
     ) -> u16 {
-        frame_flags(result)
+        swap_flags(result)
     }
 
     pub fn eglSwapBuffersWithDamageEXT(
@@ -306,7 +309,7 @@ mod commands {
         _count: i32,
         result: u32,
     ) -> u32 {
-        frame_ended(display, surface, result)
+        swapped(display, surface, result)
     }
 
     pub use eglSwapBuffersWithDamageEXT as eglSwapBuffersWithDamageKHR;
@@ -320,7 +323,8 @@ mod commands {
         }
         // SAFETY: the driver has read the name as a string.
         let name = unsafe { CStr::from_ptr(name) };
-        let Some(id) = NAMES.iter().position(|known| *known == name) else { return result };
+        let ours = &NAMES[..usize::from(ids::ZE_FIRST)];
+        let Some(id) = ours.iter().position(|known| *known == name) else { return result };
         let Some(entry) = ENTRY_POINTS.get(id) else { return result };
         driver_functions::learn(id as u16, result.cast());
         *entry as Handle
@@ -328,11 +332,15 @@ mod commands {
 }
 pub use commands::*;
 
+pub use level_zero::*;
+
 /// Flags of a swap's leave record; counts the frame.
-fn frame_flags(result: u32) -> u16 {
-    if result == 0 {
-        return 0;
-    }
+fn swap_flags(result: u32) -> u16 {
+    if result == 0 || capture::counts_submits() { 0 } else { frame_flags() }
+}
+
+/// Flags of the leave record of a command that ended a frame; counts it.
+fn frame_flags() -> u16 {
     let (is_in_capture, is_last) = capture::count_frame();
     this_thread().last_frame = u32::from(is_last);
     if is_in_capture { FRAME_END } else { 0 }
@@ -350,21 +358,29 @@ fn count_frame(header: &SegmentHeader) {
     }
 }
 
-fn frame_ended(display: Handle, surface: Handle, result: u32) -> u32 {
+fn swapped(display: Handle, surface: Handle, result: u32) -> u32 {
     pages::forget();
     if result != 0 {
         frames::note_size(display, surface);
     }
-    if result != 0
-        && let Some(connection) = process::connection()
-    {
+    frame_ended(result != 0 && !capture::counts_submits());
+    result
+}
+
+/// A safe point behind a command that ends frames, whether or not it has ended one.
+fn frame_ended(has_ended: bool) {
+    if has_ended && let Some(connection) = process::connection() {
         count_frame(connection.segment.header());
     }
     let is_last = core::mem::take(&mut this_thread().last_frame) != 0;
-    capture::safe_point(match result {
-        0 => Moment::Command,
-        _ if is_last => Moment::LastFrame,
-        _ => Moment::FrameEnd,
+    capture::safe_point(match has_ended {
+        false => Moment::Command,
+        true if is_last => Moment::LastFrame,
+        true => Moment::FrameEnd,
     });
-    result
+}
+
+/// Whether the process has ever had a context of EGL's.
+fn has_graphics() -> bool {
+    CONTEXTS_MADE.load(Relaxed) != 0
 }

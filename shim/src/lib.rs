@@ -1,4 +1,4 @@
-//! libgapii: stands in for EGL and OpenGL ES inside somebody else's process.
+//! libgapii: stands in for EGL, OpenGL ES and Level Zero inside somebody else's process.
 //!
 //! A guest. On the call path it allocates nothing, takes no lock, makes no system call (but for a
 //! full ring and for memory that may not be readable) and prints nothing; when anything of its own fails, the driver is still called.
@@ -24,6 +24,7 @@ mod generated;
 mod guarded;
 mod hooks;
 mod known;
+mod level_zero;
 mod limits;
 mod mapping;
 mod module;

@@ -2,10 +2,14 @@
 
 use core::ptr;
 use core::sync::atomic::Ordering::{AcqRel, Release};
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering::Acquire, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed,
+};
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Once, OnceLock};
+
+use gapii_protocol::app::API_EGL_GLES;
 
 use crate::arena;
 use crate::capture::{self, Moment};
@@ -22,32 +26,61 @@ use crate::tracking;
 /// How long to leave a daemon alone before looking whether it is there.
 const RETRY_NS: u64 = 1_000_000_000;
 
+/// Bits of the APIs that the process has called.
+static APIS: AtomicU32 = AtomicU32::new(0);
 static CONNECTION: AtomicPtr<Connection> = AtomicPtr::new(ptr::null_mut());
 static LAST_TRY_NS: AtomicU64 = AtomicU64::new(0);
 
-/// Runs once, at the process' first command, whichever it is: finds the driver, fills the table,
-/// looks for a daemon, and waits for a capture when it was asked to.
+/// Runs once, at the process' first command of EGL or OpenGL ES: finds the driver, and [`wake`]s.
 pub fn set_up() {
+    static ONCE: Once = Once::new();
+    let _errno = ErrnoGuard::new();
+    ONCE.call_once(|| {
+        note_api(API_EGL_GLES);
+        for (id, name) in NAMES.iter().enumerate() {
+            if EXPORTED.get(id) == Some(&true) {
+                table::set_driver(id, driver::symbol(name));
+            }
+        }
+        table::note_set_up();
+        wake();
+    });
+}
+
+/// Runs once, at the process' first command of whichever API: looks for a daemon, and waits for a capture when it
+/// was asked to.
+pub fn wake() {
     static ONCE: Once = Once::new();
     let _errno = ErrnoGuard::new();
     ONCE.call_once(|| {
         arena::guard_forks();
         tracking::guard_forks();
-        let hooked = if wanted() { hooks_at_rest() } else { Hooks::None };
-        for (id, name) in NAMES.iter().enumerate() {
-            let code = match EXPORTED.get(id) {
-                Some(true) => driver::symbol(name),
-                _ => ptr::null_mut(),
-            };
-            table::set_driver(id, code);
-        }
-        table::switch(hooked);
-        if hooked != Hooks::None {
+        let hooks = if wanted() { hooks_at_rest() } else { Hooks::None };
+        table::switch(hooks);
+        if hooks != Hooks::None {
             pages::set_up();
             connect();
             capture::safe_point(Moment::FirstCommand);
         }
     });
+}
+
+/// Notes that the process calls an API.
+pub fn note_api(bit: u32) {
+    APIS.fetch_or(bit, Relaxed);
+    tell_apis();
+}
+
+/// Bits of the APIs that the process has called.
+pub fn apis() -> u32 {
+    APIS.load(Relaxed)
+}
+
+/// Says which they are, where the daemon can see it.
+fn tell_apis() {
+    if let Some(connection) = connection() {
+        connection.segment.header().apis.store(u64::from(apis()), Relaxed);
+    }
 }
 
 /// Whether state is followed while nothing is recorded: unless `GAPII_MONITOR` is 0.
@@ -140,6 +173,7 @@ fn connect() {
     if let Some(connection) = Connection::open() {
         CONNECTION.store(Box::into_raw(Box::new(connection)), Release);
         hooks::tell_contexts();
+        tell_apis();
     }
 }
 

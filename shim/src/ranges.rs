@@ -31,6 +31,15 @@ pub struct Ranges {
     staged_bytes: u32,
     /// Bytes of ranges that there was no room for.
     unnamed_bytes: u64,
+    /// The next range is not joined to the one before.
+    is_apart: bool,
+}
+
+impl Ranges {
+    /// Has the next range be one by itself, so that it is found by its address.
+    pub fn set_apart(&mut self) {
+        self.is_apart = true;
+    }
 }
 
 impl Thread {
@@ -45,7 +54,9 @@ impl Thread {
         let Some(range) = Range::new(param, address, len) else { return };
         let Some(scratch) = self.scratch() else { return };
         let count = self.ranges.count as usize;
-        if let Some(last) = count.checked_sub(1).and_then(|last| scratch.ranges.get_mut(last))
+        let is_apart = core::mem::take(&mut self.ranges.is_apart);
+        if !is_apart
+            && let Some(last) = count.checked_sub(1).and_then(|last| scratch.ranges.get_mut(last))
             && let Some(joined) = last.joined(range)
         {
             *last = joined;

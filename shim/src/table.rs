@@ -46,6 +46,8 @@ static BELOW: [AtomicPtr<()>; ids::COUNT] = [const { AtomicPtr::new(ptr::null_mu
 static DRIVER: [AtomicPtr<()>; ids::COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
 
+/// Whether EGL and OpenGL ES were looked for: what is not there then is [`entry::absent`].
+static IS_SET_UP: AtomicBool = AtomicBool::new(false);
 /// For which commands an enabled tracer has callbacks.
 static IS_TRACED: [AtomicBool; ids::COUNT] = [const { AtomicBool::new(false) }; ids::COUNT];
 
@@ -88,6 +90,12 @@ pub fn set_driver(id: usize, code: Code) {
         driver.store(code, SeqCst);
         settle(id);
     }
+}
+
+/// From here on, a command without a driver's function is one that the driver does not have.
+pub fn note_set_up() {
+    IS_SET_UP.store(true, SeqCst);
+    (0..ids::COUNT).for_each(settle);
 }
 
 /// Fills the table for `hooks`. Only at a safe point, by one thread at a time.
@@ -150,6 +158,7 @@ fn is_hooked(id: usize) -> bool {
 fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
     let handler = match hooks {
         Hooks::NotYet => return entry::setup_stub(id),
+        _ if driver.is_null() && !IS_SET_UP.load(SeqCst) => return entry::setup_stub(id),
         _ if driver.is_null() => return entry::absent as *const () as Code,
         Hooks::None => None,
         Hooks::Asleep if !is_hooked(id) => None,

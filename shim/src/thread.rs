@@ -453,7 +453,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         thread.set_gate(words);
         thread = snapshot::describe(thread, epoch);
     }
-    if !thread.is_open() && (ids::GL_FIRST..META_FIRST).contains(&id) {
+    if !thread.is_open() && (ids::GL_FIRST..ids::ZE_FIRST).contains(&id) {
         thread.set_ready(thread.idle);
         return None;
     }

@@ -27,6 +27,9 @@ pub trait Touches {
     /// It touches `len` bytes at `address`, on behalf of the parameter of index `param`, or of none
     /// (255). They need not be readable.
     fn range(&mut self, param: u8, address: u64, len: u64);
+
+    /// The next range is not joined to the one before.
+    fn apart(&mut self);
 }
 
 /// Hands what a description observes to the command's record, if it has one.
@@ -37,6 +40,13 @@ impl<T: Touches> Observer for Seen<'_, T> {
     fn range(&mut self, param: u8, address: u64, len: u64) {
         if let Some(call) = &mut self.0 {
             call.range(param, address, len);
+        }
+    }
+
+    #[inline]
+    fn apart(&mut self) {
+        if let Some(call) = &mut self.0 {
+            call.apart();
         }
     }
 }
@@ -57,11 +67,11 @@ pub unsafe fn touch<T: Touches>(
     }
 }
 
-/// As [`touch`], for commands of EGL, recorded or not: a thread's state begins with one.
+/// As [`touch`], for commands of EGL and Level Zero, recorded or not: a thread's state begins with one.
 ///
 /// # Safety
 /// No other command of this thread is followed: it holds a call or a [`Scope`].
-pub unsafe fn touch_egl<T: Touches>(
+pub unsafe fn touch_process<T: Touches>(
     call: Option<&mut T>,
     act: impl FnOnce(&mut Thread, &ProgramMemory, &mut Seen<'_, T>),
 ) {
@@ -93,8 +103,8 @@ impl Tracker {
         Some(Tracker { thread, _scope: scope })
     }
 
-    /// As [`Tracker::begin`], for commands of EGL: a thread's state begins with one.
-    pub fn begin_egl() -> Option<Tracker> {
+    /// As [`Tracker::begin`], for commands of EGL and Level Zero: a thread's state begins with one.
+    pub fn begin_process() -> Option<Tracker> {
         let scope = hooks::enter()?;
         // SAFETY: the scope keeps other commands of this thread away.
         Some(Tracker { thread: unsafe { state_or_new() }, _scope: scope })

@@ -23,6 +23,7 @@ pub mod follow;
 pub mod generated;
 pub mod gles;
 mod group;
+pub mod level_zero;
 mod memory;
 pub mod number;
 mod objects;

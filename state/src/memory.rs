@@ -74,6 +74,9 @@ pub trait Observer {
     /// parameter `param`, or of none ([`NO_PARAM`]).
     fn range(&mut self, param: u8, address: u64, len: u64);
 
+    /// The next range is one by itself, though it may begin where the one before ends.
+    fn apart(&mut self) {}
+
     /// A frame ended.
     fn frame(&mut self) {}
 

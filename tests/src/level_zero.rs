@@ -18,7 +18,7 @@ pub enum Layer {
 
 /// `program` with tracing on.
 pub fn traced(layer: Layer, program: &Path) -> Command {
-    let mut command = untraced(program);
+    let mut command = on_null_driver(program);
     command.env("ZE_ENABLE_TRACING_LAYER", "1");
     if layer == Layer::Ours {
         command.env("LD_LIBRARY_PATH", artifact("level-zero"));
@@ -30,7 +30,7 @@ pub fn traced(layer: Layer, program: &Path) -> Command {
 pub const DRIVER: &str = "libze_gapii_null.so";
 
 /// `program` on the null driver, without a layer.
-fn untraced(program: &Path) -> Command {
+pub fn on_null_driver(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("ZE_ENABLE_ALT_DRIVERS", artifact(DRIVER));
     for inherited in ["LD_LIBRARY_PATH", "ZE_ENABLE_TRACING_LAYER"] {
@@ -50,7 +50,8 @@ pub struct Costs {
 /// Measures `calls` calls.
 pub fn costs(layer: Option<Layer>, calls: u64) -> Costs {
     let program = level_zero("bench_tracers");
-    let mut command = layer.map_or_else(|| untraced(&program), |layer| traced(layer, &program));
+    let mut command =
+        layer.map_or_else(|| on_null_driver(&program), |layer| traced(layer, &program));
     Costs::said(&run(command.arg(calls.to_string())).ok())
 }
 

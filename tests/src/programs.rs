@@ -91,6 +91,12 @@ pub fn level_zero(name: &str) -> PathBuf {
     compile(&format!("level-zero/{name}"), &level_zero_source(name), &[], &libraries, &[])
 }
 
+/// The same of one that draws as well.
+pub fn level_zero_and_gles(name: &str) -> PathBuf {
+    let libraries = ["-lze_loader", "-lEGL", "-lGLESv2", "-lpthread"];
+    compile(&format!("level-zero/{name}"), &level_zero_source(name), &[], &libraries, &[])
+}
+
 /// A tool of `tests/level-zero/`, as a library to preload.
 pub fn level_zero_tool(name: &str) -> PathBuf {
     let output = format!("level-zero/{name}.so");

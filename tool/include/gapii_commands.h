@@ -11313,4 +11313,2318 @@ typedef struct gapii_glWindowRectanglesEXT_params {
   const int32_t *box;
 } gapii_glWindowRectanglesEXT_params;
 
+/**
+ * Parameters of `zeCommandListAppendBarrier`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendBarrier_params {
+  void *hCommandList;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendBarrier_params;
+
+/**
+ * Parameters of `zeCommandListAppendEventReset`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendEventReset_params {
+  void *hCommandList;
+  void *hEvent;
+} gapii_zeCommandListAppendEventReset_params;
+
+/**
+ * Parameters of `zeCommandListAppendGraphExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendGraphExt_params {
+  void *hCommandList;
+  void *hGraph;
+  const void *pNext;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendGraphExt_params;
+
+/**
+ * Parameters of `zeCommandListAppendHostFunction`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendHostFunction_params {
+  void *hCommandList;
+  void *pfnHostFunction;
+  void *pUserData;
+  const void *pNext;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendHostFunction_params;
+
+/**
+ * Parameters of `zeCommandListAppendImageCopy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendImageCopy_params {
+  void *hCommandList;
+  void *hDstImage;
+  void *hSrcImage;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendImageCopy_params;
+
+/**
+ * Parameters of `zeCommandListAppendImageCopyFromMemory`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendImageCopyFromMemory_params {
+  void *hCommandList;
+  void *hDstImage;
+  const void *srcptr;
+  const void *pDstRegion;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendImageCopyFromMemory_params;
+
+/**
+ * Parameters of `zeCommandListAppendImageCopyFromMemoryExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendImageCopyFromMemoryExt_params {
+  void *hCommandList;
+  void *hDstImage;
+  const void *srcptr;
+  const void *pDstRegion;
+  uint32_t srcRowPitch;
+  uint32_t srcSlicePitch;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendImageCopyFromMemoryExt_params;
+
+/**
+ * Parameters of `zeCommandListAppendImageCopyRegion`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendImageCopyRegion_params {
+  void *hCommandList;
+  void *hDstImage;
+  void *hSrcImage;
+  const void *pDstRegion;
+  const void *pSrcRegion;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendImageCopyRegion_params;
+
+/**
+ * Parameters of `zeCommandListAppendImageCopyToMemory`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendImageCopyToMemory_params {
+  void *hCommandList;
+  void *dstptr;
+  void *hSrcImage;
+  const void *pSrcRegion;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendImageCopyToMemory_params;
+
+/**
+ * Parameters of `zeCommandListAppendImageCopyToMemoryExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendImageCopyToMemoryExt_params {
+  void *hCommandList;
+  void *dstptr;
+  void *hSrcImage;
+  const void *pSrcRegion;
+  uint32_t destRowPitch;
+  uint32_t destSlicePitch;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendImageCopyToMemoryExt_params;
+
+/**
+ * Parameters of `zeCommandListAppendLaunchCooperativeKernel`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendLaunchCooperativeKernel_params {
+  void *hCommandList;
+  void *hKernel;
+  const void *pLaunchFuncArgs;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendLaunchCooperativeKernel_params;
+
+/**
+ * Parameters of `zeCommandListAppendLaunchKernel`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendLaunchKernel_params {
+  void *hCommandList;
+  void *hKernel;
+  const void *pLaunchFuncArgs;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendLaunchKernel_params;
+
+/**
+ * Parameters of `zeCommandListAppendLaunchKernelIndirect`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendLaunchKernelIndirect_params {
+  void *hCommandList;
+  void *hKernel;
+  const void *pLaunchArgumentsBuffer;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendLaunchKernelIndirect_params;
+
+/**
+ * Parameters of `zeCommandListAppendLaunchKernelWithArguments`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendLaunchKernelWithArguments_params {
+  void *hCommandList;
+  void *hKernel;
+  const void *groupCounts;
+  const void *groupSizes;
+  void **pArguments;
+  const void *pNext;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendLaunchKernelWithArguments_params;
+
+/**
+ * Parameters of `zeCommandListAppendLaunchKernelWithParameters`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendLaunchKernelWithParameters_params {
+  void *hCommandList;
+  void *hKernel;
+  const void *pGroupCounts;
+  const void *pNext;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendLaunchKernelWithParameters_params;
+
+/**
+ * Parameters of `zeCommandListAppendLaunchMultipleKernelsIndirect`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendLaunchMultipleKernelsIndirect_params {
+  void *hCommandList;
+  uint32_t numKernels;
+  void **phKernels;
+  const uint32_t *pCountBuffer;
+  const void *pLaunchArgumentsBuffer;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendLaunchMultipleKernelsIndirect_params;
+
+/**
+ * Parameters of `zeCommandListAppendMemAdvise`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendMemAdvise_params {
+  void *hCommandList;
+  void *hDevice;
+  const void *ptr;
+  uint64_t size;
+  uint32_t advice;
+} gapii_zeCommandListAppendMemAdvise_params;
+
+/**
+ * Parameters of `zeCommandListAppendMemoryCopy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendMemoryCopy_params {
+  void *hCommandList;
+  void *dstptr;
+  const void *srcptr;
+  uint64_t size;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendMemoryCopy_params;
+
+/**
+ * Parameters of `zeCommandListAppendMemoryCopyFromContext`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendMemoryCopyFromContext_params {
+  void *hCommandList;
+  void *dstptr;
+  void *hContextSrc;
+  const void *srcptr;
+  uint64_t size;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendMemoryCopyFromContext_params;
+
+/**
+ * Parameters of `zeCommandListAppendMemoryCopyRegion`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendMemoryCopyRegion_params {
+  void *hCommandList;
+  void *dstptr;
+  const void *dstRegion;
+  uint32_t dstPitch;
+  uint32_t dstSlicePitch;
+  const void *srcptr;
+  const void *srcRegion;
+  uint32_t srcPitch;
+  uint32_t srcSlicePitch;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendMemoryCopyRegion_params;
+
+/**
+ * Parameters of `zeCommandListAppendMemoryCopyWithParameters`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendMemoryCopyWithParameters_params {
+  void *hCommandList;
+  void *dstptr;
+  const void *srcptr;
+  uint64_t size;
+  const void *pNext;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendMemoryCopyWithParameters_params;
+
+/**
+ * Parameters of `zeCommandListAppendMemoryFill`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendMemoryFill_params {
+  void *hCommandList;
+  void *ptr;
+  const void *pattern;
+  uint64_t pattern_size;
+  uint64_t size;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendMemoryFill_params;
+
+/**
+ * Parameters of `zeCommandListAppendMemoryFillWithParameters`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendMemoryFillWithParameters_params {
+  void *hCommandList;
+  void *ptr;
+  const void *pattern;
+  uint64_t pattern_size;
+  uint64_t size;
+  const void *pNext;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendMemoryFillWithParameters_params;
+
+/**
+ * Parameters of `zeCommandListAppendMemoryPrefetch`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendMemoryPrefetch_params {
+  void *hCommandList;
+  const void *ptr;
+  uint64_t size;
+} gapii_zeCommandListAppendMemoryPrefetch_params;
+
+/**
+ * Parameters of `zeCommandListAppendMemoryRangesBarrier`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendMemoryRangesBarrier_params {
+  void *hCommandList;
+  uint32_t numRanges;
+  const uint64_t *pRangeSizes;
+  const void **pRanges;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendMemoryRangesBarrier_params;
+
+/**
+ * Parameters of `zeCommandListAppendQueryKernelTimestamps`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendQueryKernelTimestamps_params {
+  void *hCommandList;
+  uint32_t numEvents;
+  void **phEvents;
+  void *dstptr;
+  const uint64_t *pOffsets;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendQueryKernelTimestamps_params;
+
+/**
+ * Parameters of `zeCommandListAppendSignalEvent`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendSignalEvent_params {
+  void *hCommandList;
+  void *hEvent;
+} gapii_zeCommandListAppendSignalEvent_params;
+
+/**
+ * Parameters of `zeCommandListAppendSignalExternalSemaphoreExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendSignalExternalSemaphoreExt_params {
+  void *hCommandList;
+  uint32_t numSemaphores;
+  void **phSemaphores;
+  void *signalParams;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendSignalExternalSemaphoreExt_params;
+
+/**
+ * Parameters of `zeCommandListAppendWaitExternalSemaphoreExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendWaitExternalSemaphoreExt_params {
+  void *hCommandList;
+  uint32_t numSemaphores;
+  void **phSemaphores;
+  void *waitParams;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendWaitExternalSemaphoreExt_params;
+
+/**
+ * Parameters of `zeCommandListAppendWaitOnEvents`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendWaitOnEvents_params {
+  void *hCommandList;
+  uint32_t numEvents;
+  void **phEvents;
+} gapii_zeCommandListAppendWaitOnEvents_params;
+
+/**
+ * Parameters of `zeCommandListAppendWriteGlobalTimestamp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListAppendWriteGlobalTimestamp_params {
+  void *hCommandList;
+  uint64_t *dstptr;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListAppendWriteGlobalTimestamp_params;
+
+/**
+ * Parameters of `zeCommandListBeginCaptureIntoGraphExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListBeginCaptureIntoGraphExt_params {
+  void *hCommandList;
+  void *hGraph;
+  const void *pNext;
+} gapii_zeCommandListBeginCaptureIntoGraphExt_params;
+
+/**
+ * Parameters of `zeCommandListBeginGraphCaptureExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListBeginGraphCaptureExt_params {
+  void *hCommandList;
+  const void *pNext;
+} gapii_zeCommandListBeginGraphCaptureExt_params;
+
+/**
+ * Parameters of `zeCommandListClose`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListClose_params {
+  void *hCommandList;
+} gapii_zeCommandListClose_params;
+
+/**
+ * Parameters of `zeCommandListCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListCreate_params {
+  void *hContext;
+  void *hDevice;
+  const void *desc;
+  void **phCommandList;
+} gapii_zeCommandListCreate_params;
+
+/**
+ * Parameters of `zeCommandListCreateCloneExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListCreateCloneExp_params {
+  void *hCommandList;
+  void **phClonedCommandList;
+} gapii_zeCommandListCreateCloneExp_params;
+
+/**
+ * Parameters of `zeCommandListCreateImmediate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListCreateImmediate_params {
+  void *hContext;
+  void *hDevice;
+  const void *altdesc;
+  void **phCommandList;
+} gapii_zeCommandListCreateImmediate_params;
+
+/**
+ * Parameters of `zeCommandListDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListDestroy_params {
+  void *hCommandList;
+} gapii_zeCommandListDestroy_params;
+
+/**
+ * Parameters of `zeCommandListEndGraphCaptureExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListEndGraphCaptureExt_params {
+  void *hCommandList;
+  const void *pNext;
+  void **phGraph;
+} gapii_zeCommandListEndGraphCaptureExt_params;
+
+/**
+ * Parameters of `zeCommandListGetContextHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListGetContextHandle_params {
+  void *hCommandList;
+  void **phContext;
+} gapii_zeCommandListGetContextHandle_params;
+
+/**
+ * Parameters of `zeCommandListGetDeviceHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListGetDeviceHandle_params {
+  void *hCommandList;
+  void **phDevice;
+} gapii_zeCommandListGetDeviceHandle_params;
+
+/**
+ * Parameters of `zeCommandListGetFlags`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListGetFlags_params {
+  void *hCommandList;
+  uint32_t *pFlags;
+} gapii_zeCommandListGetFlags_params;
+
+/**
+ * Parameters of `zeCommandListGetGraphExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListGetGraphExt_params {
+  void *hCommandList;
+  void **phGraph;
+} gapii_zeCommandListGetGraphExt_params;
+
+/**
+ * Parameters of `zeCommandListGetNextCommandIdExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListGetNextCommandIdExp_params {
+  void *hCommandList;
+  const void *desc;
+  uint64_t *pCommandId;
+} gapii_zeCommandListGetNextCommandIdExp_params;
+
+/**
+ * Parameters of `zeCommandListGetNextCommandIdWithKernelsExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListGetNextCommandIdWithKernelsExp_params {
+  void *hCommandList;
+  const void *desc;
+  uint32_t numKernels;
+  void **phKernels;
+  uint64_t *pCommandId;
+} gapii_zeCommandListGetNextCommandIdWithKernelsExp_params;
+
+/**
+ * Parameters of `zeCommandListGetOrdinal`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListGetOrdinal_params {
+  void *hCommandList;
+  uint32_t *pOrdinal;
+} gapii_zeCommandListGetOrdinal_params;
+
+/**
+ * Parameters of `zeCommandListHostSynchronize`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListHostSynchronize_params {
+  void *hCommandList;
+  uint64_t timeout;
+} gapii_zeCommandListHostSynchronize_params;
+
+/**
+ * Parameters of `zeCommandListImmediateAppendCommandListsExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListImmediateAppendCommandListsExp_params {
+  void *hCommandListImmediate;
+  uint32_t numCommandLists;
+  void **phCommandLists;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListImmediateAppendCommandListsExp_params;
+
+/**
+ * Parameters of `zeCommandListImmediateAppendCommandListsWithParameters`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListImmediateAppendCommandListsWithParameters_params {
+  void *hCommandListImmediate;
+  uint32_t numCommandLists;
+  void **phCommandLists;
+  const void *pNext;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListImmediateAppendCommandListsWithParameters_params;
+
+/**
+ * Parameters of `zeCommandListImmediateGetFlags`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListImmediateGetFlags_params {
+  void *hCommandList;
+  uint32_t *pFlags;
+} gapii_zeCommandListImmediateGetFlags_params;
+
+/**
+ * Parameters of `zeCommandListImmediateGetIndex`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListImmediateGetIndex_params {
+  void *hCommandListImmediate;
+  uint32_t *pIndex;
+} gapii_zeCommandListImmediateGetIndex_params;
+
+/**
+ * Parameters of `zeCommandListImmediateGetMode`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListImmediateGetMode_params {
+  void *hCommandList;
+  uint32_t *pMode;
+} gapii_zeCommandListImmediateGetMode_params;
+
+/**
+ * Parameters of `zeCommandListImmediateGetPriority`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListImmediateGetPriority_params {
+  void *hCommandList;
+  uint32_t *pPriority;
+} gapii_zeCommandListImmediateGetPriority_params;
+
+/**
+ * Parameters of `zeCommandListIsGraphCaptureEnabledExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListIsGraphCaptureEnabledExt_params {
+  void *hCommandList;
+} gapii_zeCommandListIsGraphCaptureEnabledExt_params;
+
+/**
+ * Parameters of `zeCommandListIsImmediate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListIsImmediate_params {
+  void *hCommandList;
+  uint8_t *pIsImmediate;
+} gapii_zeCommandListIsImmediate_params;
+
+/**
+ * Parameters of `zeCommandListIsMutableExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListIsMutableExp_params {
+  void *hCommandList;
+  uint8_t *pIsMutable;
+} gapii_zeCommandListIsMutableExp_params;
+
+/**
+ * Parameters of `zeCommandListReset`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListReset_params {
+  void *hCommandList;
+} gapii_zeCommandListReset_params;
+
+/**
+ * Parameters of `zeCommandListUpdateMutableCommandKernelsExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListUpdateMutableCommandKernelsExp_params {
+  void *hCommandList;
+  uint32_t numKernels;
+  uint64_t *pCommandId;
+  void **phKernels;
+} gapii_zeCommandListUpdateMutableCommandKernelsExp_params;
+
+/**
+ * Parameters of `zeCommandListUpdateMutableCommandSignalEventExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListUpdateMutableCommandSignalEventExp_params {
+  void *hCommandList;
+  uint64_t commandId;
+  void *hSignalEvent;
+} gapii_zeCommandListUpdateMutableCommandSignalEventExp_params;
+
+/**
+ * Parameters of `zeCommandListUpdateMutableCommandWaitEventsExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListUpdateMutableCommandWaitEventsExp_params {
+  void *hCommandList;
+  uint64_t commandId;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeCommandListUpdateMutableCommandWaitEventsExp_params;
+
+/**
+ * Parameters of `zeCommandListUpdateMutableCommandsExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandListUpdateMutableCommandsExp_params {
+  void *hCommandList;
+  const void *desc;
+} gapii_zeCommandListUpdateMutableCommandsExp_params;
+
+/**
+ * Parameters of `zeCommandQueueCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandQueueCreate_params {
+  void *hContext;
+  void *hDevice;
+  const void *desc;
+  void **phCommandQueue;
+} gapii_zeCommandQueueCreate_params;
+
+/**
+ * Parameters of `zeCommandQueueDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandQueueDestroy_params {
+  void *hCommandQueue;
+} gapii_zeCommandQueueDestroy_params;
+
+/**
+ * Parameters of `zeCommandQueueExecuteCommandLists`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandQueueExecuteCommandLists_params {
+  void *hCommandQueue;
+  uint32_t numCommandLists;
+  void **phCommandLists;
+  void *hFence;
+} gapii_zeCommandQueueExecuteCommandLists_params;
+
+/**
+ * Parameters of `zeCommandQueueGetFlags`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandQueueGetFlags_params {
+  void *hCmdQueue;
+  uint32_t *pFlags;
+} gapii_zeCommandQueueGetFlags_params;
+
+/**
+ * Parameters of `zeCommandQueueGetIndex`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandQueueGetIndex_params {
+  void *hCommandQueue;
+  uint32_t *pIndex;
+} gapii_zeCommandQueueGetIndex_params;
+
+/**
+ * Parameters of `zeCommandQueueGetMode`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandQueueGetMode_params {
+  void *hCmdQueue;
+  uint32_t *pMode;
+} gapii_zeCommandQueueGetMode_params;
+
+/**
+ * Parameters of `zeCommandQueueGetOrdinal`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandQueueGetOrdinal_params {
+  void *hCommandQueue;
+  uint32_t *pOrdinal;
+} gapii_zeCommandQueueGetOrdinal_params;
+
+/**
+ * Parameters of `zeCommandQueueGetPriority`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandQueueGetPriority_params {
+  void *hCmdQueue;
+  uint32_t *pPriority;
+} gapii_zeCommandQueueGetPriority_params;
+
+/**
+ * Parameters of `zeCommandQueueSynchronize`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeCommandQueueSynchronize_params {
+  void *hCommandQueue;
+  uint64_t timeout;
+} gapii_zeCommandQueueSynchronize_params;
+
+/**
+ * Parameters of `zeContextCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeContextCreate_params {
+  void *hDriver;
+  const void *desc;
+  void **phContext;
+} gapii_zeContextCreate_params;
+
+/**
+ * Parameters of `zeContextCreateEx`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeContextCreateEx_params {
+  void *hDriver;
+  const void *desc;
+  uint32_t numDevices;
+  void **phDevices;
+  void **phContext;
+} gapii_zeContextCreateEx_params;
+
+/**
+ * Parameters of `zeContextDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeContextDestroy_params {
+  void *hContext;
+} gapii_zeContextDestroy_params;
+
+/**
+ * Parameters of `zeContextEvictImage`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeContextEvictImage_params {
+  void *hContext;
+  void *hDevice;
+  void *hImage;
+} gapii_zeContextEvictImage_params;
+
+/**
+ * Parameters of `zeContextEvictMemory`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeContextEvictMemory_params {
+  void *hContext;
+  void *hDevice;
+  void *ptr;
+  uint64_t size;
+} gapii_zeContextEvictMemory_params;
+
+/**
+ * Parameters of `zeContextGetStatus`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeContextGetStatus_params {
+  void *hContext;
+} gapii_zeContextGetStatus_params;
+
+/**
+ * Parameters of `zeContextMakeImageResident`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeContextMakeImageResident_params {
+  void *hContext;
+  void *hDevice;
+  void *hImage;
+} gapii_zeContextMakeImageResident_params;
+
+/**
+ * Parameters of `zeContextMakeMemoryResident`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeContextMakeMemoryResident_params {
+  void *hContext;
+  void *hDevice;
+  void *ptr;
+  uint64_t size;
+} gapii_zeContextMakeMemoryResident_params;
+
+/**
+ * Parameters of `zeContextSystemBarrier`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeContextSystemBarrier_params {
+  void *hContext;
+  void *hDevice;
+} gapii_zeContextSystemBarrier_params;
+
+/**
+ * Parameters of `zeDeviceCanAccessPeer`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceCanAccessPeer_params {
+  void *hDevice;
+  void *hPeerDevice;
+  uint8_t *value;
+} gapii_zeDeviceCanAccessPeer_params;
+
+/**
+ * Parameters of `zeDeviceGet`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGet_params {
+  void *hDriver;
+  uint32_t *pCount;
+  void **phDevices;
+} gapii_zeDeviceGet_params;
+
+/**
+ * Parameters of `zeDeviceGetAggregatedCopyOffloadIncrementValue`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetAggregatedCopyOffloadIncrementValue_params {
+  void *hDevice;
+  uint32_t *incrementValue;
+} gapii_zeDeviceGetAggregatedCopyOffloadIncrementValue_params;
+
+/**
+ * Parameters of `zeDeviceGetCacheProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetCacheProperties_params {
+  void *hDevice;
+  uint32_t *pCount;
+  void *pCacheProperties;
+} gapii_zeDeviceGetCacheProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetCommandQueueGroupProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetCommandQueueGroupProperties_params {
+  void *hDevice;
+  uint32_t *pCount;
+  void *pCommandQueueGroupProperties;
+} gapii_zeDeviceGetCommandQueueGroupProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetComputeProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetComputeProperties_params {
+  void *hDevice;
+  void *pComputeProperties;
+} gapii_zeDeviceGetComputeProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetCounterBasedEventMaxValue`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetCounterBasedEventMaxValue_params {
+  void *hDevice;
+  uint64_t *maxValue;
+} gapii_zeDeviceGetCounterBasedEventMaxValue_params;
+
+/**
+ * Parameters of `zeDeviceGetExternalMemoryProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetExternalMemoryProperties_params {
+  void *hDevice;
+  void *pExternalMemoryProperties;
+} gapii_zeDeviceGetExternalMemoryProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetFabricVertexExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetFabricVertexExp_params {
+  void *hDevice;
+  void **phVertex;
+} gapii_zeDeviceGetFabricVertexExp_params;
+
+/**
+ * Parameters of `zeDeviceGetGlobalTimestamps`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetGlobalTimestamps_params {
+  void *hDevice;
+  uint64_t *hostTimestamp;
+  uint64_t *deviceTimestamp;
+} gapii_zeDeviceGetGlobalTimestamps_params;
+
+/**
+ * Parameters of `zeDeviceGetImageProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetImageProperties_params {
+  void *hDevice;
+  void *pImageProperties;
+} gapii_zeDeviceGetImageProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetMemoryAccessProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetMemoryAccessProperties_params {
+  void *hDevice;
+  void *pMemAccessProperties;
+} gapii_zeDeviceGetMemoryAccessProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetMemoryProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetMemoryProperties_params {
+  void *hDevice;
+  uint32_t *pCount;
+  void *pMemProperties;
+} gapii_zeDeviceGetMemoryProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetModuleProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetModuleProperties_params {
+  void *hDevice;
+  void *pModuleProperties;
+} gapii_zeDeviceGetModuleProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetP2PProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetP2PProperties_params {
+  void *hDevice;
+  void *hPeerDevice;
+  void *pP2PProperties;
+} gapii_zeDeviceGetP2PProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetProperties_params {
+  void *hDevice;
+  void *pDeviceProperties;
+} gapii_zeDeviceGetProperties_params;
+
+/**
+ * Parameters of `zeDeviceGetRootDevice`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetRootDevice_params {
+  void *hDevice;
+  void **phRootDevice;
+} gapii_zeDeviceGetRootDevice_params;
+
+/**
+ * Parameters of `zeDeviceGetRuntimeRequirements`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetRuntimeRequirements_params {
+  void *hDevice;
+  const void *pObjDesc;
+  uint64_t *pSize;
+  char *pRequirements;
+} gapii_zeDeviceGetRuntimeRequirements_params;
+
+/**
+ * Parameters of `zeDeviceGetRuntimeRequirementsKey`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetRuntimeRequirementsKey_params {
+  void *hDevice;
+  const char **pKey;
+} gapii_zeDeviceGetRuntimeRequirementsKey_params;
+
+/**
+ * Parameters of `zeDeviceGetStatus`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetStatus_params {
+  void *hDevice;
+} gapii_zeDeviceGetStatus_params;
+
+/**
+ * Parameters of `zeDeviceGetSubDevices`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetSubDevices_params {
+  void *hDevice;
+  uint32_t *pCount;
+  void **phSubdevices;
+} gapii_zeDeviceGetSubDevices_params;
+
+/**
+ * Parameters of `zeDeviceGetVectorWidthPropertiesExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceGetVectorWidthPropertiesExt_params {
+  void *hDevice;
+  uint32_t *pCount;
+  void *pVectorWidthProperties;
+} gapii_zeDeviceGetVectorWidthPropertiesExt_params;
+
+/**
+ * Parameters of `zeDeviceImportExternalSemaphoreExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceImportExternalSemaphoreExt_params {
+  void *hDevice;
+  const void *desc;
+  void **phSemaphore;
+} gapii_zeDeviceImportExternalSemaphoreExt_params;
+
+/**
+ * Parameters of `zeDevicePciGetPropertiesExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDevicePciGetPropertiesExt_params {
+  void *hDevice;
+  void *pPciProperties;
+} gapii_zeDevicePciGetPropertiesExt_params;
+
+/**
+ * Parameters of `zeDeviceReleaseExternalSemaphoreExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceReleaseExternalSemaphoreExt_params {
+  void *hSemaphore;
+} gapii_zeDeviceReleaseExternalSemaphoreExt_params;
+
+/**
+ * Parameters of `zeDeviceReserveCacheExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceReserveCacheExt_params {
+  void *hDevice;
+  uint64_t cacheLevel;
+  uint64_t cacheReservationSize;
+} gapii_zeDeviceReserveCacheExt_params;
+
+/**
+ * Parameters of `zeDeviceSetCacheAdviceExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceSetCacheAdviceExt_params {
+  void *hDevice;
+  void *ptr;
+  uint64_t regionSize;
+  uint32_t cacheRegion;
+} gapii_zeDeviceSetCacheAdviceExt_params;
+
+/**
+ * Parameters of `zeDeviceSynchronize`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceSynchronize_params {
+  void *hDevice;
+} gapii_zeDeviceSynchronize_params;
+
+/**
+ * Parameters of `zeDeviceValidateRuntimeRequirements`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDeviceValidateRuntimeRequirements_params {
+  void *hDevice;
+  const char *pRequirements;
+  void *pOut;
+} gapii_zeDeviceValidateRuntimeRequirements_params;
+
+/**
+ * Parameters of `zeDriverGet`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDriverGet_params {
+  uint32_t *pCount;
+  void **phDrivers;
+} gapii_zeDriverGet_params;
+
+/**
+ * Parameters of `zeDriverGetApiVersion`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDriverGetApiVersion_params {
+  void *hDriver;
+  uint32_t *version;
+} gapii_zeDriverGetApiVersion_params;
+
+/**
+ * Parameters of `zeDriverGetDefaultContext`, whose result is a `void *`.
+ */
+typedef struct gapii_zeDriverGetDefaultContext_params {
+  void *hDriver;
+} gapii_zeDriverGetDefaultContext_params;
+
+/**
+ * Parameters of `zeDriverGetExtensionFunctionAddress`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDriverGetExtensionFunctionAddress_params {
+  void *hDriver;
+  const char *name;
+  void **ppFunctionAddress;
+} gapii_zeDriverGetExtensionFunctionAddress_params;
+
+/**
+ * Parameters of `zeDriverGetExtensionProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDriverGetExtensionProperties_params {
+  void *hDriver;
+  uint32_t *pCount;
+  void *pExtensionProperties;
+} gapii_zeDriverGetExtensionProperties_params;
+
+/**
+ * Parameters of `zeDriverGetIpcProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDriverGetIpcProperties_params {
+  void *hDriver;
+  void *pIpcProperties;
+} gapii_zeDriverGetIpcProperties_params;
+
+/**
+ * Parameters of `zeDriverGetLastErrorDescription`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDriverGetLastErrorDescription_params {
+  void *hDriver;
+  const char **ppString;
+} gapii_zeDriverGetLastErrorDescription_params;
+
+/**
+ * Parameters of `zeDriverGetProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDriverGetProperties_params {
+  void *hDriver;
+  void *pDriverProperties;
+} gapii_zeDriverGetProperties_params;
+
+/**
+ * Parameters of `zeDriverRTASFormatCompatibilityCheckExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDriverRTASFormatCompatibilityCheckExp_params {
+  void *hDriver;
+  uint32_t rtasFormatA;
+  uint32_t rtasFormatB;
+} gapii_zeDriverRTASFormatCompatibilityCheckExp_params;
+
+/**
+ * Parameters of `zeDriverRTASFormatCompatibilityCheckExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeDriverRTASFormatCompatibilityCheckExt_params {
+  void *hDriver;
+  uint32_t rtasFormatA;
+  uint32_t rtasFormatB;
+} gapii_zeDriverRTASFormatCompatibilityCheckExt_params;
+
+/**
+ * Parameters of `zeEventCounterBasedCloseIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventCounterBasedCloseIpcHandle_params {
+  void *hEvent;
+} gapii_zeEventCounterBasedCloseIpcHandle_params;
+
+/**
+ * Parameters of `zeEventCounterBasedCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventCounterBasedCreate_params {
+  void *hContext;
+  void *hDevice;
+  const void *desc;
+  void **phEvent;
+} gapii_zeEventCounterBasedCreate_params;
+
+/**
+ * Parameters of `zeEventCounterBasedGetDeviceAddress`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventCounterBasedGetDeviceAddress_params {
+  void *hEvent;
+  uint64_t *completionValue;
+  uint64_t *deviceAddress;
+} gapii_zeEventCounterBasedGetDeviceAddress_params;
+
+/**
+ * Parameters of `zeEventCounterBasedGetIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventCounterBasedGetIpcHandle_params {
+  void *hEvent;
+  void *phIpc;
+} gapii_zeEventCounterBasedGetIpcHandle_params;
+
+/**
+ * Parameters of `zeEventCounterBasedOpenIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventCounterBasedOpenIpcHandle_params {
+  void *hContext;
+  const void *hIpc;
+  void **phEvent;
+} gapii_zeEventCounterBasedOpenIpcHandle_params;
+
+/**
+ * Parameters of `zeEventCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventCreate_params {
+  void *hEventPool;
+  const void *desc;
+  void **phEvent;
+} gapii_zeEventCreate_params;
+
+/**
+ * Parameters of `zeEventDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventDestroy_params {
+  void *hEvent;
+} gapii_zeEventDestroy_params;
+
+/**
+ * Parameters of `zeEventGetCounterBasedFlags`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventGetCounterBasedFlags_params {
+  void *hEvent;
+  uint32_t *pFlags;
+} gapii_zeEventGetCounterBasedFlags_params;
+
+/**
+ * Parameters of `zeEventGetEventPool`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventGetEventPool_params {
+  void *hEvent;
+  void **phEventPool;
+} gapii_zeEventGetEventPool_params;
+
+/**
+ * Parameters of `zeEventGetSignalScope`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventGetSignalScope_params {
+  void *hEvent;
+  uint32_t *pSignalScope;
+} gapii_zeEventGetSignalScope_params;
+
+/**
+ * Parameters of `zeEventGetWaitScope`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventGetWaitScope_params {
+  void *hEvent;
+  uint32_t *pWaitScope;
+} gapii_zeEventGetWaitScope_params;
+
+/**
+ * Parameters of `zeEventHostReset`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventHostReset_params {
+  void *hEvent;
+} gapii_zeEventHostReset_params;
+
+/**
+ * Parameters of `zeEventHostSignal`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventHostSignal_params {
+  void *hEvent;
+} gapii_zeEventHostSignal_params;
+
+/**
+ * Parameters of `zeEventHostSynchronize`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventHostSynchronize_params {
+  void *hEvent;
+  uint64_t timeout;
+} gapii_zeEventHostSynchronize_params;
+
+/**
+ * Parameters of `zeEventPoolCloseIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventPoolCloseIpcHandle_params {
+  void *hEventPool;
+} gapii_zeEventPoolCloseIpcHandle_params;
+
+/**
+ * Parameters of `zeEventPoolCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventPoolCreate_params {
+  void *hContext;
+  const void *desc;
+  uint32_t numDevices;
+  void **phDevices;
+  void **phEventPool;
+} gapii_zeEventPoolCreate_params;
+
+/**
+ * Parameters of `zeEventPoolDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventPoolDestroy_params {
+  void *hEventPool;
+} gapii_zeEventPoolDestroy_params;
+
+/**
+ * Parameters of `zeEventPoolGetContextHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventPoolGetContextHandle_params {
+  void *hEventPool;
+  void **phContext;
+} gapii_zeEventPoolGetContextHandle_params;
+
+/**
+ * Parameters of `zeEventPoolGetFlags`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventPoolGetFlags_params {
+  void *hEventPool;
+  uint32_t *pFlags;
+} gapii_zeEventPoolGetFlags_params;
+
+/**
+ * Parameters of `zeEventPoolGetIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventPoolGetIpcHandle_params {
+  void *hEventPool;
+  void *phIpc;
+} gapii_zeEventPoolGetIpcHandle_params;
+
+/**
+ * Parameters of `zeEventPoolOpenIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventPoolOpenIpcHandle_params {
+  void *hContext;
+  const void *hIpc;
+  void **phEventPool;
+} gapii_zeEventPoolOpenIpcHandle_params;
+
+/**
+ * Parameters of `zeEventPoolPutIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventPoolPutIpcHandle_params {
+  void *hContext;
+  const void *hIpc;
+} gapii_zeEventPoolPutIpcHandle_params;
+
+/**
+ * Parameters of `zeEventQueryKernelTimestamp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventQueryKernelTimestamp_params {
+  void *hEvent;
+  void *dstptr;
+} gapii_zeEventQueryKernelTimestamp_params;
+
+/**
+ * Parameters of `zeEventQueryKernelTimestampsExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventQueryKernelTimestampsExt_params {
+  void *hEvent;
+  void *hDevice;
+  uint32_t *pCount;
+  void *pResults;
+} gapii_zeEventQueryKernelTimestampsExt_params;
+
+/**
+ * Parameters of `zeEventQueryStatus`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventQueryStatus_params {
+  void *hEvent;
+} gapii_zeEventQueryStatus_params;
+
+/**
+ * Parameters of `zeEventQueryTimestampsExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeEventQueryTimestampsExp_params {
+  void *hEvent;
+  void *hDevice;
+  uint32_t *pCount;
+  void *pTimestamps;
+} gapii_zeEventQueryTimestampsExp_params;
+
+/**
+ * Parameters of `zeExecutableGraphDestroyExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeExecutableGraphDestroyExt_params {
+  void *hGraph;
+} gapii_zeExecutableGraphDestroyExt_params;
+
+/**
+ * Parameters of `zeExecutableGraphGetSourceGraphExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeExecutableGraphGetSourceGraphExt_params {
+  void *hGraph;
+  void **phSourceGraph;
+} gapii_zeExecutableGraphGetSourceGraphExt_params;
+
+/**
+ * Parameters of `zeFabricEdgeGetExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFabricEdgeGetExp_params {
+  void *hVertexA;
+  void *hVertexB;
+  uint32_t *pCount;
+  void **phEdges;
+} gapii_zeFabricEdgeGetExp_params;
+
+/**
+ * Parameters of `zeFabricEdgeGetPropertiesExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFabricEdgeGetPropertiesExp_params {
+  void *hEdge;
+  void *pEdgeProperties;
+} gapii_zeFabricEdgeGetPropertiesExp_params;
+
+/**
+ * Parameters of `zeFabricEdgeGetVerticesExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFabricEdgeGetVerticesExp_params {
+  void *hEdge;
+  void **phVertexA;
+  void **phVertexB;
+} gapii_zeFabricEdgeGetVerticesExp_params;
+
+/**
+ * Parameters of `zeFabricVertexGetDeviceExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFabricVertexGetDeviceExp_params {
+  void *hVertex;
+  void **phDevice;
+} gapii_zeFabricVertexGetDeviceExp_params;
+
+/**
+ * Parameters of `zeFabricVertexGetExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFabricVertexGetExp_params {
+  void *hDriver;
+  uint32_t *pCount;
+  void **phVertices;
+} gapii_zeFabricVertexGetExp_params;
+
+/**
+ * Parameters of `zeFabricVertexGetPropertiesExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFabricVertexGetPropertiesExp_params {
+  void *hVertex;
+  void *pVertexProperties;
+} gapii_zeFabricVertexGetPropertiesExp_params;
+
+/**
+ * Parameters of `zeFabricVertexGetSubVerticesExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFabricVertexGetSubVerticesExp_params {
+  void *hVertex;
+  uint32_t *pCount;
+  void **phSubvertices;
+} gapii_zeFabricVertexGetSubVerticesExp_params;
+
+/**
+ * Parameters of `zeFenceCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFenceCreate_params {
+  void *hCommandQueue;
+  const void *desc;
+  void **phFence;
+} gapii_zeFenceCreate_params;
+
+/**
+ * Parameters of `zeFenceDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFenceDestroy_params {
+  void *hFence;
+} gapii_zeFenceDestroy_params;
+
+/**
+ * Parameters of `zeFenceHostSynchronize`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFenceHostSynchronize_params {
+  void *hFence;
+  uint64_t timeout;
+} gapii_zeFenceHostSynchronize_params;
+
+/**
+ * Parameters of `zeFenceQueryStatus`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFenceQueryStatus_params {
+  void *hFence;
+} gapii_zeFenceQueryStatus_params;
+
+/**
+ * Parameters of `zeFenceReset`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeFenceReset_params {
+  void *hFence;
+} gapii_zeFenceReset_params;
+
+/**
+ * Parameters of `zeGraphCreateExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeGraphCreateExt_params {
+  void *hContext;
+  const void *pNext;
+  void **phGraph;
+} gapii_zeGraphCreateExt_params;
+
+/**
+ * Parameters of `zeGraphDestroyExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeGraphDestroyExt_params {
+  void *hGraph;
+} gapii_zeGraphDestroyExt_params;
+
+/**
+ * Parameters of `zeGraphDumpContentsExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeGraphDumpContentsExt_params {
+  void *hGraph;
+  const char *filePath;
+  const void *pNext;
+} gapii_zeGraphDumpContentsExt_params;
+
+/**
+ * Parameters of `zeGraphGetPrimaryCommandListExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeGraphGetPrimaryCommandListExt_params {
+  void *hGraph;
+  void **phCommandList;
+} gapii_zeGraphGetPrimaryCommandListExt_params;
+
+/**
+ * Parameters of `zeGraphInstantiateExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeGraphInstantiateExt_params {
+  void *hGraph;
+  const void *pNext;
+  void **phExecutableGraph;
+} gapii_zeGraphInstantiateExt_params;
+
+/**
+ * Parameters of `zeGraphIsEmptyExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeGraphIsEmptyExt_params {
+  void *hGraph;
+} gapii_zeGraphIsEmptyExt_params;
+
+/**
+ * Parameters of `zeGraphSetDestructionCallbackExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeGraphSetDestructionCallbackExt_params {
+  void *hGraph;
+  void *pfnCallback;
+  void *pUserData;
+  const void *pNext;
+} gapii_zeGraphSetDestructionCallbackExt_params;
+
+/**
+ * Parameters of `zeImageCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeImageCreate_params {
+  void *hContext;
+  void *hDevice;
+  const void *desc;
+  void **phImage;
+} gapii_zeImageCreate_params;
+
+/**
+ * Parameters of `zeImageDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeImageDestroy_params {
+  void *hImage;
+} gapii_zeImageDestroy_params;
+
+/**
+ * Parameters of `zeImageGetAllocPropertiesExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeImageGetAllocPropertiesExt_params {
+  void *hContext;
+  void *hImage;
+  void *pImageAllocProperties;
+} gapii_zeImageGetAllocPropertiesExt_params;
+
+/**
+ * Parameters of `zeImageGetDeviceOffsetExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeImageGetDeviceOffsetExp_params {
+  void *hImage;
+  uint64_t *pDeviceOffset;
+} gapii_zeImageGetDeviceOffsetExp_params;
+
+/**
+ * Parameters of `zeImageGetMemoryPropertiesExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeImageGetMemoryPropertiesExp_params {
+  void *hImage;
+  void *pMemoryProperties;
+} gapii_zeImageGetMemoryPropertiesExp_params;
+
+/**
+ * Parameters of `zeImageGetProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeImageGetProperties_params {
+  void *hDevice;
+  const void *desc;
+  void *pImageProperties;
+} gapii_zeImageGetProperties_params;
+
+/**
+ * Parameters of `zeImageViewCreateExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeImageViewCreateExp_params {
+  void *hContext;
+  void *hDevice;
+  const void *desc;
+  void *hImage;
+  void **phImageView;
+} gapii_zeImageViewCreateExp_params;
+
+/**
+ * Parameters of `zeImageViewCreateExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeImageViewCreateExt_params {
+  void *hContext;
+  void *hDevice;
+  const void *desc;
+  void *hImage;
+  void **phImageView;
+} gapii_zeImageViewCreateExt_params;
+
+/**
+ * Parameters of `zeInit`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeInit_params {
+  uint32_t flags;
+} gapii_zeInit_params;
+
+/**
+ * Parameters of `zeInitDrivers`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeInitDrivers_params {
+  uint32_t *pCount;
+  void **phDrivers;
+  void *desc;
+} gapii_zeInitDrivers_params;
+
+/**
+ * Parameters of `zeKernelCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelCreate_params {
+  void *hModule;
+  const void *desc;
+  void **phKernel;
+} gapii_zeKernelCreate_params;
+
+/**
+ * Parameters of `zeKernelDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelDestroy_params {
+  void *hKernel;
+} gapii_zeKernelDestroy_params;
+
+/**
+ * Parameters of `zeKernelGetAllocationPropertiesExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelGetAllocationPropertiesExp_params {
+  void *hKernel;
+  uint32_t *pCount;
+  void *pAllocationProperties;
+} gapii_zeKernelGetAllocationPropertiesExp_params;
+
+/**
+ * Parameters of `zeKernelGetBinaryExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelGetBinaryExp_params {
+  void *hKernel;
+  uint64_t *pSize;
+  uint8_t *pKernelBinary;
+} gapii_zeKernelGetBinaryExp_params;
+
+/**
+ * Parameters of `zeKernelGetIndirectAccess`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelGetIndirectAccess_params {
+  void *hKernel;
+  uint32_t *pFlags;
+} gapii_zeKernelGetIndirectAccess_params;
+
+/**
+ * Parameters of `zeKernelGetName`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelGetName_params {
+  void *hKernel;
+  uint64_t *pSize;
+  char *pName;
+} gapii_zeKernelGetName_params;
+
+/**
+ * Parameters of `zeKernelGetProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelGetProperties_params {
+  void *hKernel;
+  void *pKernelProperties;
+} gapii_zeKernelGetProperties_params;
+
+/**
+ * Parameters of `zeKernelGetSourceAttributes`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelGetSourceAttributes_params {
+  void *hKernel;
+  uint32_t *pSize;
+  char **pString;
+} gapii_zeKernelGetSourceAttributes_params;
+
+/**
+ * Parameters of `zeKernelSchedulingHintExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelSchedulingHintExp_params {
+  void *hKernel;
+  void *pHint;
+} gapii_zeKernelSchedulingHintExp_params;
+
+/**
+ * Parameters of `zeKernelSetArgumentValue`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelSetArgumentValue_params {
+  void *hKernel;
+  uint32_t argIndex;
+  uint64_t argSize;
+  const void *pArgValue;
+} gapii_zeKernelSetArgumentValue_params;
+
+/**
+ * Parameters of `zeKernelSetCacheConfig`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelSetCacheConfig_params {
+  void *hKernel;
+  uint32_t flags;
+} gapii_zeKernelSetCacheConfig_params;
+
+/**
+ * Parameters of `zeKernelSetGlobalOffsetExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelSetGlobalOffsetExp_params {
+  void *hKernel;
+  uint32_t offsetX;
+  uint32_t offsetY;
+  uint32_t offsetZ;
+} gapii_zeKernelSetGlobalOffsetExp_params;
+
+/**
+ * Parameters of `zeKernelSetGroupSize`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelSetGroupSize_params {
+  void *hKernel;
+  uint32_t groupSizeX;
+  uint32_t groupSizeY;
+  uint32_t groupSizeZ;
+} gapii_zeKernelSetGroupSize_params;
+
+/**
+ * Parameters of `zeKernelSetIndirectAccess`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelSetIndirectAccess_params {
+  void *hKernel;
+  uint32_t flags;
+} gapii_zeKernelSetIndirectAccess_params;
+
+/**
+ * Parameters of `zeKernelSuggestGroupSize`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelSuggestGroupSize_params {
+  void *hKernel;
+  uint32_t globalSizeX;
+  uint32_t globalSizeY;
+  uint32_t globalSizeZ;
+  uint32_t *groupSizeX;
+  uint32_t *groupSizeY;
+  uint32_t *groupSizeZ;
+} gapii_zeKernelSuggestGroupSize_params;
+
+/**
+ * Parameters of `zeKernelSuggestMaxCooperativeGroupCount`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeKernelSuggestMaxCooperativeGroupCount_params {
+  void *hKernel;
+  uint32_t *totalGroupCount;
+} gapii_zeKernelSuggestMaxCooperativeGroupCount_params;
+
+/**
+ * Parameters of `zeMemAllocDevice`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemAllocDevice_params {
+  void *hContext;
+  const void *device_desc;
+  uint64_t size;
+  uint64_t alignment;
+  void *hDevice;
+  void **pptr;
+} gapii_zeMemAllocDevice_params;
+
+/**
+ * Parameters of `zeMemAllocHost`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemAllocHost_params {
+  void *hContext;
+  const void *host_desc;
+  uint64_t size;
+  uint64_t alignment;
+  void **pptr;
+} gapii_zeMemAllocHost_params;
+
+/**
+ * Parameters of `zeMemAllocShared`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemAllocShared_params {
+  void *hContext;
+  const void *device_desc;
+  const void *host_desc;
+  uint64_t size;
+  uint64_t alignment;
+  void *hDevice;
+  void **pptr;
+} gapii_zeMemAllocShared_params;
+
+/**
+ * Parameters of `zeMemCloseIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemCloseIpcHandle_params {
+  void *hContext;
+  const void *ptr;
+} gapii_zeMemCloseIpcHandle_params;
+
+/**
+ * Parameters of `zeMemFree`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemFree_params {
+  void *hContext;
+  void *ptr;
+} gapii_zeMemFree_params;
+
+/**
+ * Parameters of `zeMemFreeExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemFreeExt_params {
+  void *hContext;
+  const void *pMemFreeDesc;
+  void *ptr;
+} gapii_zeMemFreeExt_params;
+
+/**
+ * Parameters of `zeMemGetAddressRange`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemGetAddressRange_params {
+  void *hContext;
+  const void *ptr;
+  void **pBase;
+  uint64_t *pSize;
+} gapii_zeMemGetAddressRange_params;
+
+/**
+ * Parameters of `zeMemGetAllocProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemGetAllocProperties_params {
+  void *hContext;
+  const void *ptr;
+  void *pMemAllocProperties;
+  void **phDevice;
+} gapii_zeMemGetAllocProperties_params;
+
+/**
+ * Parameters of `zeMemGetAtomicAccessAttributeExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemGetAtomicAccessAttributeExp_params {
+  void *hContext;
+  void *hDevice;
+  const void *ptr;
+  uint64_t size;
+  uint32_t *pAttr;
+} gapii_zeMemGetAtomicAccessAttributeExp_params;
+
+/**
+ * Parameters of `zeMemGetFileDescriptorFromIpcHandleExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemGetFileDescriptorFromIpcHandleExp_params {
+  void *hContext;
+  const void *ipcHandle;
+  uint64_t *pHandle;
+} gapii_zeMemGetFileDescriptorFromIpcHandleExp_params;
+
+/**
+ * Parameters of `zeMemGetIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemGetIpcHandle_params {
+  void *hContext;
+  const void *ptr;
+  void *pIpcHandle;
+} gapii_zeMemGetIpcHandle_params;
+
+/**
+ * Parameters of `zeMemGetIpcHandleFromFileDescriptorExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemGetIpcHandleFromFileDescriptorExp_params {
+  void *hContext;
+  uint64_t handle;
+  void *pIpcHandle;
+} gapii_zeMemGetIpcHandleFromFileDescriptorExp_params;
+
+/**
+ * Parameters of `zeMemGetIpcHandleWithProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemGetIpcHandleWithProperties_params {
+  void *hContext;
+  const void *ptr;
+  void *pNext;
+  void *pIpcHandle;
+} gapii_zeMemGetIpcHandleWithProperties_params;
+
+/**
+ * Parameters of `zeMemGetPitchFor2dImage`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemGetPitchFor2dImage_params {
+  void *hContext;
+  void *hDevice;
+  uint64_t imageWidth;
+  uint64_t imageHeight;
+  uint32_t elementSizeInBytes;
+  uint64_t *rowPitch;
+} gapii_zeMemGetPitchFor2dImage_params;
+
+/**
+ * Parameters of `zeMemOpenIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemOpenIpcHandle_params {
+  void *hContext;
+  void *hDevice;
+  const void *handle;
+  uint32_t flags;
+  void **pptr;
+} gapii_zeMemOpenIpcHandle_params;
+
+/**
+ * Parameters of `zeMemPutIpcHandle`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemPutIpcHandle_params {
+  void *hContext;
+  const void *handle;
+} gapii_zeMemPutIpcHandle_params;
+
+/**
+ * Parameters of `zeMemSetAtomicAccessAttributeExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeMemSetAtomicAccessAttributeExp_params {
+  void *hContext;
+  void *hDevice;
+  const void *ptr;
+  uint64_t size;
+  uint32_t attr;
+} gapii_zeMemSetAtomicAccessAttributeExp_params;
+
+/**
+ * Parameters of `zeModuleBuildLogDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleBuildLogDestroy_params {
+  void *hModuleBuildLog;
+} gapii_zeModuleBuildLogDestroy_params;
+
+/**
+ * Parameters of `zeModuleBuildLogGetString`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleBuildLogGetString_params {
+  void *hModuleBuildLog;
+  uint64_t *pSize;
+  char *pBuildLog;
+} gapii_zeModuleBuildLogGetString_params;
+
+/**
+ * Parameters of `zeModuleCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleCreate_params {
+  void *hContext;
+  void *hDevice;
+  const void *desc;
+  void **phModule;
+  void **phBuildLog;
+} gapii_zeModuleCreate_params;
+
+/**
+ * Parameters of `zeModuleDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleDestroy_params {
+  void *hModule;
+} gapii_zeModuleDestroy_params;
+
+/**
+ * Parameters of `zeModuleDynamicLink`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleDynamicLink_params {
+  uint32_t numModules;
+  void **phModules;
+  void **phLinkLog;
+} gapii_zeModuleDynamicLink_params;
+
+/**
+ * Parameters of `zeModuleGetFunctionPointer`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleGetFunctionPointer_params {
+  void *hModule;
+  const char *pFunctionName;
+  void **pfnFunction;
+} gapii_zeModuleGetFunctionPointer_params;
+
+/**
+ * Parameters of `zeModuleGetGlobalPointer`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleGetGlobalPointer_params {
+  void *hModule;
+  const char *pGlobalName;
+  uint64_t *pSize;
+  void **pptr;
+} gapii_zeModuleGetGlobalPointer_params;
+
+/**
+ * Parameters of `zeModuleGetKernelNames`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleGetKernelNames_params {
+  void *hModule;
+  uint32_t *pCount;
+  const char **pNames;
+} gapii_zeModuleGetKernelNames_params;
+
+/**
+ * Parameters of `zeModuleGetNativeBinary`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleGetNativeBinary_params {
+  void *hModule;
+  uint64_t *pSize;
+  uint8_t *pModuleNativeBinary;
+} gapii_zeModuleGetNativeBinary_params;
+
+/**
+ * Parameters of `zeModuleGetProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleGetProperties_params {
+  void *hModule;
+  void *pModuleProperties;
+} gapii_zeModuleGetProperties_params;
+
+/**
+ * Parameters of `zeModuleInspectLinkageExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeModuleInspectLinkageExt_params {
+  void *pInspectDesc;
+  uint32_t numModules;
+  void **phModules;
+  void **phLog;
+} gapii_zeModuleInspectLinkageExt_params;
+
+/**
+ * Parameters of `zePhysicalMemCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zePhysicalMemCreate_params {
+  void *hContext;
+  void *hDevice;
+  void *desc;
+  void **phPhysicalMemory;
+} gapii_zePhysicalMemCreate_params;
+
+/**
+ * Parameters of `zePhysicalMemDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zePhysicalMemDestroy_params {
+  void *hContext;
+  void *hPhysicalMemory;
+} gapii_zePhysicalMemDestroy_params;
+
+/**
+ * Parameters of `zePhysicalMemGetProperties`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zePhysicalMemGetProperties_params {
+  void *hContext;
+  void *hPhysicalMem;
+  void *pMemProperties;
+} gapii_zePhysicalMemGetProperties_params;
+
+/**
+ * Parameters of `zeRTASBuilderBuildExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASBuilderBuildExp_params {
+  void *hBuilder;
+  const void *pBuildOpDescriptor;
+  void *pScratchBuffer;
+  uint64_t scratchBufferSizeBytes;
+  void *pRtasBuffer;
+  uint64_t rtasBufferSizeBytes;
+  void *hParallelOperation;
+  void *pBuildUserPtr;
+  void *pBounds;
+  uint64_t *pRtasBufferSizeBytes;
+} gapii_zeRTASBuilderBuildExp_params;
+
+/**
+ * Parameters of `zeRTASBuilderBuildExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASBuilderBuildExt_params {
+  void *hBuilder;
+  const void *pBuildOpDescriptor;
+  void *pScratchBuffer;
+  uint64_t scratchBufferSizeBytes;
+  void *pRtasBuffer;
+  uint64_t rtasBufferSizeBytes;
+  void *hParallelOperation;
+  void *pBuildUserPtr;
+  void *pBounds;
+  uint64_t *pRtasBufferSizeBytes;
+} gapii_zeRTASBuilderBuildExt_params;
+
+/**
+ * Parameters of `zeRTASBuilderCommandListAppendCopyExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASBuilderCommandListAppendCopyExt_params {
+  void *hCommandList;
+  void *dstptr;
+  const void *srcptr;
+  uint64_t size;
+  void *hSignalEvent;
+  uint32_t numWaitEvents;
+  void **phWaitEvents;
+} gapii_zeRTASBuilderCommandListAppendCopyExt_params;
+
+/**
+ * Parameters of `zeRTASBuilderCreateExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASBuilderCreateExp_params {
+  void *hDriver;
+  const void *pDescriptor;
+  void **phBuilder;
+} gapii_zeRTASBuilderCreateExp_params;
+
+/**
+ * Parameters of `zeRTASBuilderCreateExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASBuilderCreateExt_params {
+  void *hDriver;
+  const void *pDescriptor;
+  void **phBuilder;
+} gapii_zeRTASBuilderCreateExt_params;
+
+/**
+ * Parameters of `zeRTASBuilderDestroyExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASBuilderDestroyExp_params {
+  void *hBuilder;
+} gapii_zeRTASBuilderDestroyExp_params;
+
+/**
+ * Parameters of `zeRTASBuilderDestroyExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASBuilderDestroyExt_params {
+  void *hBuilder;
+} gapii_zeRTASBuilderDestroyExt_params;
+
+/**
+ * Parameters of `zeRTASBuilderGetBuildPropertiesExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASBuilderGetBuildPropertiesExp_params {
+  void *hBuilder;
+  const void *pBuildOpDescriptor;
+  void *pProperties;
+} gapii_zeRTASBuilderGetBuildPropertiesExp_params;
+
+/**
+ * Parameters of `zeRTASBuilderGetBuildPropertiesExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASBuilderGetBuildPropertiesExt_params {
+  void *hBuilder;
+  const void *pBuildOpDescriptor;
+  void *pProperties;
+} gapii_zeRTASBuilderGetBuildPropertiesExt_params;
+
+/**
+ * Parameters of `zeRTASParallelOperationCreateExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASParallelOperationCreateExp_params {
+  void *hDriver;
+  void **phParallelOperation;
+} gapii_zeRTASParallelOperationCreateExp_params;
+
+/**
+ * Parameters of `zeRTASParallelOperationCreateExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASParallelOperationCreateExt_params {
+  void *hDriver;
+  void **phParallelOperation;
+} gapii_zeRTASParallelOperationCreateExt_params;
+
+/**
+ * Parameters of `zeRTASParallelOperationDestroyExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASParallelOperationDestroyExp_params {
+  void *hParallelOperation;
+} gapii_zeRTASParallelOperationDestroyExp_params;
+
+/**
+ * Parameters of `zeRTASParallelOperationDestroyExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASParallelOperationDestroyExt_params {
+  void *hParallelOperation;
+} gapii_zeRTASParallelOperationDestroyExt_params;
+
+/**
+ * Parameters of `zeRTASParallelOperationGetPropertiesExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASParallelOperationGetPropertiesExp_params {
+  void *hParallelOperation;
+  void *pProperties;
+} gapii_zeRTASParallelOperationGetPropertiesExp_params;
+
+/**
+ * Parameters of `zeRTASParallelOperationGetPropertiesExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASParallelOperationGetPropertiesExt_params {
+  void *hParallelOperation;
+  void *pProperties;
+} gapii_zeRTASParallelOperationGetPropertiesExt_params;
+
+/**
+ * Parameters of `zeRTASParallelOperationJoinExp`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASParallelOperationJoinExp_params {
+  void *hParallelOperation;
+} gapii_zeRTASParallelOperationJoinExp_params;
+
+/**
+ * Parameters of `zeRTASParallelOperationJoinExt`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeRTASParallelOperationJoinExt_params {
+  void *hParallelOperation;
+} gapii_zeRTASParallelOperationJoinExt_params;
+
+/**
+ * Parameters of `zeSamplerCreate`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeSamplerCreate_params {
+  void *hContext;
+  void *hDevice;
+  const void *desc;
+  void **phSampler;
+} gapii_zeSamplerCreate_params;
+
+/**
+ * Parameters of `zeSamplerDestroy`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeSamplerDestroy_params {
+  void *hSampler;
+} gapii_zeSamplerDestroy_params;
+
+/**
+ * Parameters of `zeVirtualMemFree`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeVirtualMemFree_params {
+  void *hContext;
+  const void *ptr;
+  uint64_t size;
+} gapii_zeVirtualMemFree_params;
+
+/**
+ * Parameters of `zeVirtualMemGetAccessAttribute`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeVirtualMemGetAccessAttribute_params {
+  void *hContext;
+  const void *ptr;
+  uint64_t size;
+  uint32_t *access;
+  uint64_t *outSize;
+} gapii_zeVirtualMemGetAccessAttribute_params;
+
+/**
+ * Parameters of `zeVirtualMemMap`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeVirtualMemMap_params {
+  void *hContext;
+  const void *ptr;
+  uint64_t size;
+  void *hPhysicalMemory;
+  uint64_t offset;
+  uint32_t access;
+} gapii_zeVirtualMemMap_params;
+
+/**
+ * Parameters of `zeVirtualMemQueryPageSize`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeVirtualMemQueryPageSize_params {
+  void *hContext;
+  void *hDevice;
+  uint64_t size;
+  uint64_t *pagesize;
+} gapii_zeVirtualMemQueryPageSize_params;
+
+/**
+ * Parameters of `zeVirtualMemReserve`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeVirtualMemReserve_params {
+  void *hContext;
+  const void *pStart;
+  uint64_t size;
+  void **pptr;
+} gapii_zeVirtualMemReserve_params;
+
+/**
+ * Parameters of `zeVirtualMemSetAccessAttribute`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeVirtualMemSetAccessAttribute_params {
+  void *hContext;
+  const void *ptr;
+  uint64_t size;
+  uint32_t access;
+} gapii_zeVirtualMemSetAccessAttribute_params;
+
+/**
+ * Parameters of `zeVirtualMemUnmap`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zeVirtualMemUnmap_params {
+  void *hContext;
+  const void *ptr;
+  uint64_t size;
+} gapii_zeVirtualMemUnmap_params;
+
+/**
+ * Parameters of `zerGetLastErrorDescription`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zerGetLastErrorDescription_params {
+  const char **ppString;
+} gapii_zerGetLastErrorDescription_params;
+
+/**
+ * Parameters of `zerTranslateDeviceHandleToIdentifier`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_zerTranslateDeviceHandleToIdentifier_params {
+  void *hDevice;
+} gapii_zerTranslateDeviceHandleToIdentifier_params;
+
+/**
+ * Parameters of `zerTranslateIdentifierToDeviceHandle`, whose result is a `void *`.
+ */
+typedef struct gapii_zerTranslateIdentifierToDeviceHandle_params {
+  uint32_t identifier;
+} gapii_zerTranslateIdentifierToDeviceHandle_params;
+
 #endif  /* GAPII_COMMANDS_H */

@@ -23,7 +23,6 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
     let registry = apigen::registry_files(&tree::target())?;
     let mut generated = apigen::generate(&apigen::Inputs::read(root, &registry)?)?;
     generated.files.extend(apigen::generate_toy(root)?);
-    generated.files.extend(apigen::level_zero::generate(root)?);
     let stale = apigen::stale(root, &generated.files)?;
     if args.check {
         let stale = [stale, headers::stale(root, &headers::generate(root)?)].concat();

@@ -49,7 +49,8 @@ pub fn observe(function: &Function, param: &Param, observation: &Observation) ->
         | Extent::Memory { .. }
         | Extent::By { .. }
         | Extent::Call { .. }
-        | Extent::Chain(_) => quote!(observe::none()),
+        | Extent::Chain { .. }
+        | Extent::AnyChain => quote!(observe::none()),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::file;
 use crate::ctype::Repr;
-use crate::model::{Api, Direction, Effect, Function, Kind, Model, Param, Type};
+use crate::model::{
+    Api, Direction, Effect, Function, Kind, Layout, LayoutField, Model, Param, Type,
+};
 
-const PRELUDE: &str = "use crate::desc::{Api, Effect, FunctionDesc, Kind, Observed, ParamDesc, \
-                       Repr, TypeRef};";
+const PRELUDE: &str = "use crate::desc::{Api, Effect, FieldDesc, FunctionDesc, Kind, LayoutDesc, \
+                       Observed, ParamDesc, Repr, TypeRef};";
 
 /// Shorthands that keep the table readable.
 const SHORTHANDS: &str = "
@@ -31,15 +33,32 @@ const fn writes(name: &'static str, kind: Kind, offset: u16, element: Option<Typ
     let ty = ty(Repr::Pointer, kind);
     ParamDesc { name, ty, offset, observed: Observed::Out, element }
 }
+
+const fn field(
+    name: &'static str,
+    offset: u32,
+    ty: TypeRef,
+    len: u32,
+    element: Option<TypeRef>,
+) -> FieldDesc {
+    FieldDesc { name, offset, ty, len, element }
+}
 ";
 
 pub fn emit(model: &Model) -> String {
     let functions: Vec<String> = model.functions.iter().map(function).collect();
+    let layouts: Vec<String> = model.layouts.iter().map(layout).collect();
     let items = [
         format!(
             "/// Commands by id, sorted by name.\npub static FUNCTIONS: [FunctionDesc; {}] = [{}];",
             functions.len(),
             functions.join("\n")
+        ),
+        format!(
+            "\n/// C structs, by the index that kinds refer to.\n\
+             pub static LAYOUTS: [LayoutDesc; {}] = [{}];",
+            layouts.len(),
+            layouts.join("\n")
         ),
         SHORTHANDS.to_owned(),
     ];
@@ -50,6 +69,7 @@ fn function(function: &Function) -> String {
     let api = match function.api {
         Api::Egl => "Egl",
         Api::Gles => "Gles",
+        Api::LevelZero => "LevelZero",
     };
     let effect = match function.effect {
         Effect::Enter => "Enter",
@@ -70,6 +90,32 @@ fn function(function: &Function) -> String {
     )
 }
 
+fn layout(layout: &Layout) -> String {
+    let fields: Vec<String> = layout.fields.iter().map(field).collect();
+    format!(
+        "LayoutDesc {{ name: {:?}, size: {}, stype: {:?}, fields: &[{}] }},",
+        layout.name,
+        layout.size,
+        layout.stype,
+        fields.join("\n")
+    )
+}
+
+fn field(field: &LayoutField) -> String {
+    format!(
+        "field({:?}, {}, {}, {}, {}),",
+        field.name,
+        field.offset,
+        ty(field.ty),
+        field.len,
+        optional(field.element)
+    )
+}
+
+fn optional(element: Option<Type>) -> String {
+    element.map_or("None".to_owned(), |ty| format!("Some({})", self::ty(ty)))
+}
+
 fn param(param: &Param) -> String {
     let Some(observation) = &param.observation else {
         if let Some(element) = param.ranges_element {
@@ -82,8 +128,8 @@ fn param(param: &Param) -> String {
         Direction::In => "reads",
         Direction::Out => "writes",
     };
-    let element =
-        observation.element.map_or("None".to_owned(), |ty| format!("Some({})", self::ty(ty)));
+    let is_struct = matches!(param.value.ty.kind, Kind::Struct(_));
+    let element = optional(observation.element.filter(|_| !is_struct));
     format!(
         "{direction}(\"{}\", Kind::{:?}, {}, {element}),",
         param.name, param.value.ty.kind, param.offset

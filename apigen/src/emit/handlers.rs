@@ -3,22 +3,23 @@
 //! The shapes are those of `shim/src/call.rs` (a record or two around the driver's function) and,
 //! for hooked commands, `shim/src/hooks.rs`.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::state_calls::{touch, touch_hooked, tracker, update};
 use super::{extents, file, ident};
-use crate::model::{Direction, Effect, Function, Model, StateParts};
+use crate::model::{Direction, Effect, Function, Model, Param, StateParts};
 use crate::registry::Origin;
 
 /// The modules of handlers, and what each begins with.
-const MODULES: [(Origin, &str); 6] = [
+const MODULES: [(Origin, &str); 7] = [
     (Origin::Egl, "handlers_egl"),
     (Origin::Es1, "handlers_gl_es1"),
     (Origin::Es2, "handlers_gl_es2"),
     (Origin::Es3, "handlers_gl_es3"),
     (Origin::SharedExtension, "handlers_gl_shared_extensions"),
     (Origin::VendorExtension, "handlers_gl_vendor_extensions"),
+    (Origin::LevelZero, "handlers_level_zero"),
 ];
 
 pub const PRELUDE: &str = "\
@@ -101,9 +102,10 @@ pub fn emit_table(model: &Model) -> String {
 fn handler(function: &Function) -> String {
     let name = ident(&function.name);
     let params = params(function);
-    let types = function.params.iter().map(|param| &param.value.rust);
+    let types = function.params.iter().map(Param::passed_type);
     let result = result_type(function);
     let id = ident(&function.constant);
+    let places = places(function);
     let body = match (function.hook, function.state) {
         (None, None) => plain_body(function),
         (None, Some(state)) => stateful_body(function, state),
@@ -112,6 +114,7 @@ fn handler(function: &Function) -> String {
     quote! {
         pub unsafe extern "C" fn #name(#(#params),*) #result {
             let driver: unsafe extern "C" fn(#(#types),*) #result = driver!(#id);
+            #places
             #body
         }
     }
@@ -120,10 +123,40 @@ fn handler(function: &Function) -> String {
 
 pub fn params(function: &Function) -> Vec<TokenStream> {
     let params = function.params.iter().map(|param| {
-        let (name, ty) = (ident(&param.ident), &param.value.rust);
+        let (name, ty) = (param.passed(), param.passed_type());
         quote!(#name: #ty)
     });
     params.collect()
+}
+
+impl Param {
+    /// What the driver is given.
+    pub fn passed(&self) -> Ident {
+        match &self.by_value {
+            Some(_) => format_ident!("{}_value", self.ident),
+            None => ident(&self.ident),
+        }
+    }
+
+    pub fn passed_type(&self) -> TokenStream {
+        match &self.by_value {
+            Some(name) => {
+                let name = ident(name);
+                quote!(gapii_ze_api::types::#name)
+            }
+            None => self.value.rust.clone(),
+        }
+    }
+}
+
+/// Variables for where the arguments are that are passed by value.
+pub fn places(function: &Function) -> TokenStream {
+    let by_value = function.params.iter().filter(|param| param.by_value.is_some());
+    let places = by_value.map(|param| {
+        let (name, value) = (ident(&param.ident), param.passed());
+        quote!(let #name = (&raw const #value).cast::<c_void>();)
+    });
+    quote!(#(#places)*)
 }
 
 pub fn result_type(function: &Function) -> Option<TokenStream> {
@@ -253,9 +286,13 @@ impl Parts {
         });
         let puts = function.params.iter().map(|param| {
             let (offset, name) = (Literal::u16_unsuffixed(param.offset), ident(&param.ident));
-            quote!(call.put(#offset, #name);)
+            match param.by_value {
+                // Where the copy is means nothing.
+                Some(_) => quote!(call.put(#offset, core::ptr::null::<c_void>());),
+                None => quote!(call.put(#offset, #name);),
+            }
         });
-        let arguments = function.params.iter().map(|param| ident(&param.ident));
+        let arguments = function.params.iter().map(Param::passed);
         let call_driver = quote!(driver(#(#arguments),*));
         let reads_ranges = function.state.is_some_and(|state| state.reads_ranges);
         let (reads, reserve, publish) = if observed.is_empty() && !reads_ranges {

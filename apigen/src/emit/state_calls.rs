@@ -5,14 +5,14 @@ use quote::quote;
 
 use super::ident;
 use crate::ctype::Repr;
-use crate::model::{Api, Direction, Function, Value};
+use crate::model::{Direction, Function, Value};
 
 /// Has the state's part of a recorded command run.
 pub fn touch(function: &Function, call: TokenStream, part: Direction) -> TokenStream {
     let act = act(function, part);
-    let touch = match function.api {
-        Api::Egl => quote!(tracking::touch_egl(Some(#call), #act);),
-        Api::Gles => quote!(tracking::touch(#call, #act);),
+    let touch = match function.api.is_of_process() {
+        true => quote!(tracking::touch_process(Some(#call), #act);),
+        false => quote!(tracking::touch(#call, #act);),
     };
     match guard(function) {
         Some(guard) => quote!(if #guard { #touch }),
@@ -23,7 +23,7 @@ pub fn touch(function: &Function, call: TokenStream, part: Direction) -> TokenSt
 /// The same of a hooked command, recorded or not.
 pub fn touch_hooked(function: &Function, part: Direction) -> TokenStream {
     let act = act(function, part);
-    quote!(tracking::touch_egl(call.as_mut(), #act);)
+    quote!(tracking::touch_process(call.as_mut(), #act);)
 }
 
 /// The same of one that is not recorded.
@@ -33,9 +33,9 @@ pub fn update(function: &Function, part: Direction) -> TokenStream {
 }
 
 pub fn tracker(function: &Function) -> TokenStream {
-    match function.api {
-        Api::Egl => quote!(Tracker::begin_egl()),
-        Api::Gles => quote!(Tracker::begin()),
+    match function.api.is_of_process() {
+        true => quote!(Tracker::begin_process()),
+        false => quote!(Tracker::begin()),
     }
 }
 

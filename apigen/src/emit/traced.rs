@@ -4,10 +4,10 @@
 use proc_macro2::Literal;
 use quote::quote;
 
-use super::handlers::{PRELUDE, params, result_type};
+use super::handlers::{PRELUDE, params, places, result_type};
 use super::params::{field, structure_name};
 use super::{file, ident};
-use crate::model::{Function, Model};
+use crate::model::{Function, Model, Param};
 
 pub fn emit(model: &Model) -> String {
     let handlers: Vec<String> =
@@ -39,9 +39,19 @@ pub fn emit(model: &Model) -> String {
 
 fn handler(function: &Function) -> String {
     let (name, id) = (ident(&function.name), ident(&function.constant));
-    let types = function.params.iter().map(|param| &param.value.rust);
+    let types = function.params.iter().map(Param::passed_type);
     let (declared, result) = (params(function), result_type(function));
-    let arguments = function.params.iter().map(|param| ident(&field(&param.name)));
+    let places = places(function);
+    let arguments = function.params.iter().map(|param| {
+        let name = ident(&field(&param.name));
+        match param.by_value {
+            Some(_) => {
+                let ty = param.passed_type();
+                quote!(params.#name.cast::<#ty>().read())
+            }
+            None => quote!(params.#name),
+        }
+    });
     let fields = function.params.iter().map(|param| {
         let (field, value) = (field(&param.name), param.ident.as_str());
         let (name, argument) = (ident(&field), ident(value));
@@ -56,9 +66,10 @@ fn handler(function: &Function) -> String {
     };
     quote! {
         pub unsafe extern "C" fn #name(#(#declared),*) #result {
+            #places
             traced(#id, #structure, |#passed| {
                 let below: unsafe extern "C" fn(#(#types),*) #result = below!(#id);
-                below(#(params.#arguments),*)
+                below(#(#arguments),*)
             })
         }
     }

@@ -212,8 +212,8 @@ pub enum ExtentKind {
     By { param: Name, function: Name, arguments: Vec<Expr> },
     /// `function(…)`.
     Call { function: Name, arguments: Vec<Expr> },
-    /// `chain(P, Layout)`.
-    Chain { param: Name, layout: Name },
+    /// `chain(P)`, `chain(P, Layout)`, `chain(P, Layout, n)`.
+    Chain { param: Name, layout: Option<Name>, count: Option<Expr> },
 }
 
 #[derive(Clone, PartialEq, Debug)]

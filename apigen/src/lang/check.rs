@@ -41,11 +41,12 @@ pub struct Api<'a> {
     pub registry: &'a Registry,
 }
 
-/// EGL and OpenGL ES.
-pub fn apis(registries: &Registries) -> [Api<'_>; 2] {
+/// All of them.
+pub fn apis(registries: &Registries) -> [Api<'_>; 3] {
     [
         Api { name: "egl", catch_all: "EGL", registry: &registries.egl },
         Api { name: "gles", catch_all: "GL", registry: &registries.gl },
+        Api { name: "level_zero", catch_all: "ZE", registry: &registries.level_zero },
     ]
 }
 

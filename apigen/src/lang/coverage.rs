@@ -11,6 +11,7 @@ use super::typed::{Command, MemoryUse, Program};
 pub struct Coverage {
     pub core_egl: Tally,
     pub core_gles: Tally,
+    pub level_zero: Tally,
     /// Extensions that Mesa exposes.
     pub exposed: Tally,
     pub rest: Tally,
@@ -45,6 +46,7 @@ impl Coverage {
         let mut coverage = Self {
             core_egl: Tally::default(),
             core_gles: Tally::default(),
+            level_zero: Tally::default(),
             exposed: Tally::default(),
             rest: Tally::default(),
         };
@@ -52,6 +54,7 @@ impl Coverage {
             let is_core = core.contains(command.name.as_str());
             let tally = match command.api.as_str() {
                 "egl" if is_core => &mut coverage.core_egl,
+                "level_zero" => &mut coverage.level_zero,
                 _ if is_core => &mut coverage.core_gles,
                 _ if exposed.contains(command.name.as_str()) => &mut coverage.exposed,
                 _ => &mut coverage.rest,
@@ -63,9 +66,12 @@ impl Coverage {
 
     /// Whether everything has an extent that must have one.
     pub fn is_complete(&self) -> bool {
-        [&self.core_egl, &self.core_gles, &self.exposed]
-            .iter()
-            .all(|tally| tally.unknown.is_empty())
+        self.complete().iter().all(|tally| tally.unknown.is_empty())
+    }
+
+    /// What has to be complete.
+    fn complete(&self) -> [&Tally; 4] {
+        [&self.core_egl, &self.core_gles, &self.level_zero, &self.exposed]
     }
 }
 
@@ -88,6 +94,7 @@ impl fmt::Display for Coverage {
         let rows = [
             ("core EGL", &self.core_egl),
             ("core OpenGL ES", &self.core_gles),
+            ("Level Zero", &self.level_zero),
             ("extensions Mesa exposes", &self.exposed),
             ("other extensions", &self.rest),
         ];
@@ -104,7 +111,7 @@ impl fmt::Display for Coverage {
                 write!(f, "{number:>16}")?;
             }
         }
-        let missing = [&self.core_egl, &self.core_gles, &self.exposed];
+        let missing = self.complete();
         for name in missing.iter().flat_map(|tally| &tally.unknown) {
             write!(f, "\nwithout extent: {name}")?;
         }

@@ -14,3 +14,19 @@ mod parser;
 pub mod source;
 pub mod typed;
 pub mod walk;
+
+use std::collections::BTreeSet;
+
+/// Names of the commands that the files describe, right or wrong.
+pub fn described_commands(sources: &source::Sources) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (at, source) in sources.files.iter().enumerate() {
+        let (file, _) = parser::parse(at as u32, &source.text);
+        for item in file.items {
+            if let ast::ItemKind::Command { names: commands, .. } = item.kind {
+                names.extend(commands.into_iter().map(|name| name.text));
+            }
+        }
+    }
+    names
+}

@@ -29,7 +29,7 @@ use std::ops;
 
 use super::source::Span;
 use crate::ctype::{CType, Repr};
-use crate::registry::Origin;
+use crate::registry::{self, Origin};
 
 pub use super::ast::{BinaryOp, UnaryOp};
 
@@ -325,6 +325,8 @@ pub struct Param {
     /// The kind of object that an integer or a handle names, of the registry or of a `class` item;
     /// with `_` for spaces.
     pub class: Option<String>,
+    /// The C struct that it points at, or is.
+    pub layout: Option<registry::Layout>,
     /// What the description says of the memory behind a pointer.
     pub memory: MemoryUse,
 }
@@ -436,8 +438,10 @@ pub enum Extent {
     By { function: ExternId, arguments: Vec<Expr> },
     /// A hand-written function observes what it finds; no parameter.
     Call { function: ExternId, arguments: Vec<Expr> },
-    /// A struct, what it points at, and its chain of extensions.
-    Chain(LayoutId),
+    /// So many structs, what they point at, and their chains of extensions.
+    Chain { layout: LayoutId, count: Expr },
+    /// Any struct that is known by its first field, with all that.
+    AnyChain,
 }
 
 /// Which lengths mean that a text is zero-terminated.

@@ -64,7 +64,8 @@ pub fn map_extent(extent: &Extent, f: &mut dyn FnMut(&Expr) -> Expr) -> Extent {
         Extent::Call { function, arguments } => {
             Extent::Call { function: *function, arguments: all(arguments) }
         }
-        Extent::Attributes | Extent::Chain(_) => extent.clone(),
+        Extent::Chain { layout, count } => Extent::Chain { layout: *layout, count: f(count) },
+        Extent::Attributes | Extent::AnyChain => extent.clone(),
     }
 }
 

@@ -26,6 +26,21 @@ impl CType {
         self.pointers == 0 && self.base == "void"
     }
 
+    /// The name behind all pointers.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// How many pointers there are.
+    pub fn depth(&self) -> usize {
+        self.pointers
+    }
+
+    /// Whether what the innermost pointer points at is constant.
+    pub fn points_at_const(&self) -> bool {
+        self.is_const && self.pointers > 0
+    }
+
     /// The type in Rust, where that of C's own is of `core::ffi`.
     pub fn rust(&self) -> String {
         let base = match self.base.as_str() {

@@ -14,6 +14,7 @@ use crate::{Error, tree};
 const FOLDER: &str = "apis/level_zero";
 
 /// The whole API, as far as the generator is concerned.
+#[derive(Clone, Default, Debug)]
 pub struct Description {
     pub functions: Vec<Function>,
     pub tables: Vec<Table>,
@@ -24,7 +25,7 @@ pub struct Description {
     pub types: Types,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Function {
     pub name: String,
     pub ret: CType,
@@ -41,17 +42,47 @@ pub struct Function {
 }
 
 /// A parameter, or a member of a structure.
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Member {
-    name: String,
+    pub name: String,
     #[serde(rename = "type")]
     pub ctype: CType,
     /// The number of elements, of an array.
     pub array: Option<usize>,
+    /// Who writes it, or what it points at.
+    #[serde(rename = "dir")]
+    pub direction: Option<Direction>,
+    /// How much a pointer points at.
+    pub range: Option<Range>,
+    /// The object ends with the call.
+    #[serde(default)]
+    pub release: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+pub enum Direction {
+    #[serde(rename = "in")]
+    In,
+    #[serde(rename = "out")]
+    Out,
+    #[serde(rename = "in,out")]
+    InOut,
+}
+
+/// What is behind a pointer.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Range {
+    /// So many elements: a number, or what a sibling holds, or points at (`*pCount`).
+    Elements(String),
+    /// A text up to its zero byte.
+    Text,
+    /// Pointers to so many texts.
+    Texts(String),
 }
 
 /// A table of functions, that a component is asked for by the export `get`.
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Table {
     pub name: String,
     pub get: String,
@@ -59,14 +90,14 @@ pub struct Table {
     pub slots: Vec<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct ToolTable {
     pub get: String,
     /// For each slot the lowest version that has it, at this place.
     pub since: Vec<Version>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Default, Debug, Deserialize)]
 pub struct Types {
     pub handles: Vec<Handle>,
     pub scalars: Vec<Scalar>,
@@ -75,40 +106,44 @@ pub struct Types {
     pub structs: Vec<Struct>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Handle {
     pub name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Scalar {
     pub name: String,
     pub c: CType,
+    /// The enum whose values are its bits.
+    pub flags_of: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct FunctionType {
     pub name: String,
     pub ret: CType,
     pub params: Vec<CType>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Enum {
     pub name: String,
     pub values: BTreeMap<String, u32>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Struct {
     pub name: String,
     /// In bytes, on systems of 64 bits.
     pub size: usize,
+    /// The value of its first field, of one that can stand in a chain.
+    pub stype: Option<String>,
     pub fields: Vec<Member>,
 }
 
 /// A version of the API, such as `1.17`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Version {
     major: u16,
@@ -134,6 +169,10 @@ impl Description {
         let description = Self { functions, tables, core_callbacks, tool_tables, types };
         description.check()?;
         Ok(description)
+    }
+
+    pub fn structure(&self, name: &str) -> Option<&Struct> {
+        self.types.structs.iter().find(|structure| structure.name == name)
     }
 
     /// The function of that name; [`Description::read`] has seen that it is there.
@@ -202,6 +241,19 @@ impl TryFrom<String> for Version {
             parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         let (major, minor) = parsed.ok_or_else(|| format!("{text} is no version"))?;
         Ok(Self { major, minor })
+    }
+}
+
+impl TryFrom<String> for Range {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match text.split_once(',') {
+            None if text == "text" => Ok(Self::Text),
+            Some(("0", count)) => Ok(Self::Elements(count.to_owned())),
+            Some(("texts", count)) => Ok(Self::Texts(count.to_owned())),
+            _ => Err(format!("`{text}` is no range")),
+        }
     }
 }
 

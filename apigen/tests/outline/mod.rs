@@ -186,7 +186,10 @@ impl Outline<'_> {
                 let arguments: Vec<_> = arguments.iter().map(|expr| text(expr.span)).collect();
                 format!("{}({})", self.program[*function].name, arguments.join(", "))
             }
-            Extent::Chain(layout) => format!("chain {}", self.program[*layout].name),
+            Extent::Chain { layout, count } => {
+                format!("chain {} x {}", self.program[*layout].name, text(count.span))
+            }
+            Extent::AnyChain => "chain".to_owned(),
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::watch::Watch;
 #[derive(Args, Debug)]
 pub struct Run {
     /// Load the shim and capture nothing yet; `gapii-ctl start` can attach later
-    #[arg(long, conflicts_with_all = ["frames", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
+    #[arg(long, conflicts_with_all = ["frames", "submits", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
     idle: bool,
 
     /// With --idle: follow nothing of the program's state until a capture begins. A program then runs

@@ -27,6 +27,7 @@ pub struct Plan {
     pub observe_frames: Option<u32>,
     pub frame_pixels: bool,
     pub timing: bool,
+    pub counts_submits: bool,
     pub keep: Option<KeepLimits>,
     /// What it is called, if somebody called it something.
     pub name: Option<String>,
@@ -60,6 +61,7 @@ impl Plan {
             times_driver: self.timing,
             // Where nobody wants one, none comes by itself: another capture of the process may ask for one.
             keyframe_every: self.keep.map_or(u32::MAX, |keep| keep.keyframe_every),
+            counts_submits: self.counts_submits,
         }
     }
 
@@ -80,6 +82,13 @@ impl Plan {
                 Some(every) => lacks(&format!("with --observe-frames {every}")),
                 None => lacks("without --observe-frames"),
             };
+        }
+        if self.counts_submits != first.counts_submits {
+            return lacks(if first.counts_submits {
+                "with --submits"
+            } else {
+                "without --submits"
+            });
         }
         if self.frame_pixels && !first.frame_pixels {
             return lacks("without --frame-pixels");
@@ -112,6 +121,7 @@ impl Plan {
             observe_frames: Some(settings.observe_frames).filter(|every| *every != 0),
             frame_pixels: settings.observe_pixels,
             timing: settings.times_driver,
+            counts_submits: settings.counts_submits,
             ..self
         }
     }
@@ -131,6 +141,7 @@ impl Plan {
             observe_frames: self.observe_frames,
             frame_pixels: self.frame_pixels,
             timing: self.timing,
+            counts_submits: self.counts_submits,
             keep_frames: self.keep.map(|keep| keep.frames),
             keyframe_every: self.keep.map(|keep| keep.keyframe_every),
             filter: self.filter.clone(),
@@ -157,6 +168,7 @@ impl Plan {
             observe_frames: None,
             frame_pixels: false,
             timing: false,
+            counts_submits: false,
             keep: None,
             name: None,
             bytes: None,
@@ -193,6 +205,10 @@ mod tests {
         check(observes(1), observes(2), Some("--observe-frames 1"));
         check(observes(2), observes(2), None);
         check(observes(2), Plan { frame_pixels: true, ..observes(2) }, Some("--frame-pixels"));
+        let submits = |id| Plan { counts_submits: true, ..Plan::of(id) };
+        check(Plan::of(1), submits(2), Some("without --submits"));
+        check(submits(1), Plan::of(2), Some("with --submits"));
+        check(submits(1), submits(2), None);
         check(drops(), Plan::of(2), Some("--overflow drop"));
         check(drops(), drops(), None);
         check(Plan::of(1), drops(), None);

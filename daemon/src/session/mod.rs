@@ -255,6 +255,7 @@ impl Session {
             observe_frames: request.observe_frames,
             frame_pixels: request.frame_pixels,
             timing: request.timing,
+            counts_submits: request.counts_submits,
             keep: None,
             name: request.name.clone(),
             bytes: request.bytes,

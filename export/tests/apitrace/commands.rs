@@ -181,7 +181,7 @@ fn failed_context_is_left_out_for_players_end_there() {
             leaves: true,
         }];
         let header = TraceHeader {
-            description: Cow::Owned(Description::new(functions, Vec::new())),
+            description: Cow::Owned(Description::new(functions, Vec::new(), Vec::new())),
             ..TraceHeader::new("test", [1; 16], 0, 0)
         };
         let mut w = Writer::with_header(header.encode().unwrap());

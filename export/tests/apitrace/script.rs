@@ -60,7 +60,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
 impl Script {
     pub fn new() -> Self {
         let functions = COMMANDS.iter().enumerate().map(function).collect();
-        let description = Description::new(functions, Vec::new());
+        let description = Description::new(functions, Vec::new(), Vec::new());
         let header = TraceHeader {
             description: Cow::Owned(description.clone()),
             ..TraceHeader::new("test", [1; 16], 0, 0)

@@ -5,12 +5,16 @@
 //! to the callee while no tracer is enabled, and to a [traced call](call) otherwise. Tools come through
 //! the [tracers' own functions](tracer_api).
 //!
+//! Under `gapii-ctl run` it calls on through the [recorder](recorder), which traces the parameters that tracers
+//! have left.
+//!
 //! Loads nothing, prints nothing, and calls nothing that it exports.
 
 mod call;
 mod entry;
 mod generated;
 mod missing;
+mod recorder;
 mod table;
 mod tracer_api;
 

@@ -10,6 +10,7 @@ use gapii_ze_api::types::{
 
 use crate::entry;
 use crate::generated::entries::ENTRIES;
+use crate::recorder;
 
 /// Puts entries into a table of `version`. Repeated for a table, the last one's callees are called.
 ///
@@ -29,7 +30,8 @@ pub unsafe fn wrap(version: ze_api_version_t, table: *mut *mut (), slots: &[Slot
             // A table that was wrapped before: an entry that called itself would never return.
             continue;
         }
-        entry::set_callee(slot.function, callee);
+        let recorded = recorder::through(slot.function, callee);
+        entry::set_callee(slot.function, recorded);
         // SAFETY: as above.
         unsafe { place.write(entry) };
     }

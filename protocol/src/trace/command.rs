@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::blobs::{BlobSource, slots};
-use super::description::{Description, Function, Kind};
+use super::description::{Description, Function, Kind, Type};
 use super::meta::ObservedFrame;
 use super::tracker::ContextLimits;
 use super::value::{Arg, Args, Observation, Range, Ranges, Value, result_text};
@@ -143,6 +143,11 @@ impl<'a> Command<'a> {
     pub fn param_of(&self, range: &Range<'_>) -> Option<&'a str> {
         let param = self.function?.params.get(usize::from(range.param?))?;
         Some(&param.name)
+    }
+
+    /// Type of the elements that the parameter of a range points at, if that is known.
+    pub fn element_of(&self, range: &Range<'_>) -> Option<Type> {
+        self.function?.params.get(usize::from(range.param?))?.element
     }
 
     /// The bytes of an observation of this command; a blob is read from the trace. `None` where

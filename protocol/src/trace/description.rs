@@ -20,6 +20,7 @@ use crate::generated::{enums, functions};
 pub struct Description {
     functions: Vec<Function>,
     groups: Vec<Group>,
+    layouts: Vec<Layout>,
     /// By function id: 1 + index in `functions`, or 0.
     by_id: Vec<u32>,
 }
@@ -67,6 +68,36 @@ pub struct Type {
     pub kind: Kind,
 }
 
+/// A C struct in a program's memory.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Layout {
+    pub name: String,
+    /// In bytes.
+    pub size: u32,
+    /// The value of the first field, by which it is told in a chain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stype: Option<u32>,
+    #[serde(default)]
+    pub fields: Vec<Field>,
+}
+
+/// A field of a C struct.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Field {
+    pub name: String,
+    /// `void` of the kind `struct` for a struct inside of this one.
+    #[serde(rename = "type")]
+    pub ty: Type,
+    /// In bytes.
+    pub offset: u32,
+    /// The number of elements of an array inside of the struct; 0: it is one value.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub len: u32,
+    /// Type of the elements that an address leads to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<Type>,
+}
+
 /// The names of an enum or bitfield.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Group {
@@ -79,9 +110,9 @@ pub struct Group {
 }
 
 impl Description {
-    /// A description of these functions; `groups` are what their types' indices refer to. Of
+    /// A description of these functions; `groups` and `layouts` are what their types' indices refer to. Of
     /// functions with one id the first counts; ids of records that are not commands are left out.
-    pub fn new(functions: Vec<Function>, mut groups: Vec<Group>) -> Self {
+    pub fn new(functions: Vec<Function>, mut groups: Vec<Group>, layouts: Vec<Layout>) -> Self {
         for group in &mut groups {
             group.values.sort_by_key(|(value, _)| *value);
         }
@@ -94,19 +125,26 @@ impl Description {
                 *entry = index as u32 + 1;
             }
         }
-        Self { functions, groups, by_id }
+        Self { functions, groups, layouts, by_id }
     }
 
     /// The description of the functions this build knows; made once.
     pub fn built_in() -> &'static Self {
         static BUILT_IN: OnceLock<Description> = OnceLock::new();
-        BUILT_IN.get_or_init(|| Self::from_tables(&functions::FUNCTIONS, &enums::GROUPS))
+        BUILT_IN.get_or_init(|| {
+            Self::from_tables(&functions::FUNCTIONS, &enums::GROUPS, &functions::LAYOUTS)
+        })
     }
 
     /// The description that static tables give.
-    pub fn from_tables(functions: &[desc::FunctionDesc], groups: &[desc::EnumGroup]) -> Self {
+    pub fn from_tables(
+        functions: &[desc::FunctionDesc],
+        groups: &[desc::EnumGroup],
+        layouts: &[desc::LayoutDesc],
+    ) -> Self {
         let groups = groups.iter().map(Group::from).collect();
-        Self::new(functions.iter().map(Function::from).collect(), groups)
+        let layouts = layouts.iter().map(Layout::from).collect();
+        Self::new(functions.iter().map(Function::from).collect(), groups, layouts)
     }
 
     /// The function of a record's id.
@@ -133,6 +171,16 @@ impl Description {
             table[usize::from(function.id)] = of(function);
         }
         table
+    }
+
+    /// The C struct of that index.
+    pub fn layout(&self, index: u16) -> Option<&Layout> {
+        self.layouts.get(usize::from(index))
+    }
+
+    /// The C struct that has this value in its first field.
+    pub fn chained(&self, stype: u32) -> Option<&Layout> {
+        self.layouts.iter().find(|layout| layout.stype == Some(stype))
     }
 
     pub fn groups(&self) -> &[Group] {
@@ -207,6 +255,7 @@ impl From<&desc::FunctionDesc> for Function {
         let api = match function.api {
             desc::Api::Egl => "egl",
             desc::Api::Gles => "gles",
+            desc::Api::LevelZero => "level_zero",
         };
         Self {
             id: function.id,
@@ -233,6 +282,20 @@ impl From<&desc::ParamDesc> for Param {
     }
 }
 
+impl From<&desc::LayoutDesc> for Layout {
+    fn from(layout: &desc::LayoutDesc) -> Self {
+        let fields = layout.fields.iter().map(|field| Field {
+            name: field.name.to_owned(),
+            ty: field.ty.into(),
+            offset: field.offset,
+            len: field.len,
+            element: field.element.map(Type::from),
+        });
+        let (name, fields) = (layout.name.to_owned(), fields.collect());
+        Self { name, size: layout.size, stype: layout.stype, fields }
+    }
+}
+
 impl From<&desc::EnumGroup> for Group {
     fn from(group: &desc::EnumGroup) -> Self {
         let values = group.values.iter().map(|(value, name)| (*value, (*name).to_owned()));
@@ -245,17 +308,20 @@ impl From<&desc::EnumGroup> for Group {
 struct Tables {
     functions: Vec<Function>,
     groups: Vec<Group>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    layouts: Vec<Layout>,
 }
 
 impl From<Tables> for Description {
     fn from(tables: Tables) -> Self {
-        Self::new(tables.functions, tables.groups)
+        Self::new(tables.functions, tables.groups, tables.layouts)
     }
 }
 
 impl From<Description> for Tables {
     fn from(description: Description) -> Self {
-        Self { functions: description.functions, groups: description.groups }
+        let Description { functions, groups, layouts, .. } = description;
+        Self { functions, groups, layouts }
     }
 }
 
@@ -302,6 +368,8 @@ impl From<Type> for TypeWords {
             Kind::Strings => ("strings", None),
             Kind::Array => ("array", None),
             Kind::Attributes(group) => ("attributes", Some(group)),
+            Kind::Struct(layout) => ("struct", Some(layout)),
+            Kind::Chain => ("chain", None),
         };
         let repr = known.map_or("unknown", |entry| entry.1);
         Self { repr: Cow::Borrowed(repr), kind: Cow::Borrowed(kind), group }
@@ -321,10 +389,16 @@ impl From<TypeWords> for Type {
             ("strings", _) => Kind::Strings,
             ("array", _) => Kind::Array,
             ("attributes", Some(group)) => Kind::Attributes(group),
+            ("struct", Some(layout)) => Kind::Struct(layout),
+            ("chain", _) => Kind::Chain,
             _ => Kind::Number,
         };
         Self { repr, kind }
     }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 fn not_observed() -> Observed {

@@ -193,6 +193,9 @@ pub struct CaptureOptions {
     /// The driver's time was measured. Left out where it was not, as it was before there were times.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timing: bool,
+    /// Frames are what was given to a queue of a compute API's, also of a process that showed something.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub counts_submits: bool,
     /// What was kept was to have so many frames, with so many from one keyframe to the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_frames: Option<u64>,

@@ -13,6 +13,7 @@ use super::blobs::BlobName;
 use super::command::Command;
 use super::description::{Description, Kind, Repr, Type};
 use super::meta::ObservedFrame;
+use super::structs::Structs;
 use super::value::{Arg, Observation, Range, Ranges, Value};
 
 /// Longest array whose values are shown, in elements.
@@ -147,6 +148,9 @@ impl Serialize for ArgJson<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self(command, arg) = self;
         let param = arg.param;
+        if let Some(structs) = Structs::of(command, arg) {
+            return structs.serialize(to);
+        }
         match arg.observation {
             Observation::None => Scalar(command.description, arg.value).serialize(to),
             seen => {
@@ -190,13 +194,15 @@ impl Serialize for RangeJson<'_> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("param", &command.param_of(range))?;
         map.serialize_entry("address", &format_args!("{:#x}", range.address))?;
-        describe(range.observation, &mut map)?;
+        let element = command.element_of(range);
+        let (kind, seen) = (Kind::Array, range.observation);
+        Memory { command, kind, element, seen }.serialize_into(&mut map, element.is_some())?;
         map.end()
     }
 }
 
 /// A value of no memory.
-struct Scalar<'a>(&'a Description, Value);
+pub(super) struct Scalar<'a>(pub &'a Description, pub Value);
 
 impl Serialize for Scalar<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -223,11 +229,11 @@ impl Serialize for Scalar<'_> {
 }
 
 /// Observed memory.
-struct Memory<'a> {
-    command: &'a Command<'a>,
-    kind: Kind,
-    element: Option<Type>,
-    seen: Observation<'a>,
+pub(super) struct Memory<'a> {
+    pub command: &'a Command<'a>,
+    pub kind: Kind,
+    pub element: Option<Type>,
+    pub seen: Observation<'a>,
 }
 
 impl Serialize for Memory<'_> {
@@ -244,22 +250,35 @@ impl Serialize for Memory<'_> {
             _ => {}
         }
         let mut map = to.serialize_map(None)?;
-        describe(self.seen, &mut map)?;
-        if matches!(self.seen, Observation::Blob { .. }) && self.is_shown() && bytes.is_none() {
-            map.serialize_entry("missing", &true)?;
-        }
-        let element = self.element.unwrap_or(BYTE);
-        let size = usize::from(element.repr.map_or(0, Repr::size));
-        if let Some(bytes) = bytes.filter(|bytes| self.shows_values(bytes.len(), size)) {
-            let Self { command, kind, .. } = *self;
-            let description = command.description;
-            map.serialize_entry("values", &Values { description, kind, element, size, bytes })?;
-        }
+        self.serialize_into(&mut map, true)?;
         map.end()
     }
 }
 
 impl Memory<'_> {
+    /// Its size and hash, and, where they are wanted and few, the values.
+    fn serialize_into<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        wants_values: bool,
+    ) -> Result<(), M::Error> {
+        let shown = if self.is_shown() { self.command.bytes_of(self.seen) } else { None };
+        let bytes = shown.as_deref();
+        describe(self.seen, map)?;
+        if matches!(self.seen, Observation::Blob { .. }) && self.is_shown() && bytes.is_none() {
+            map.serialize_entry("missing", &true)?;
+        }
+        let element = self.element.unwrap_or(BYTE);
+        let size = usize::from(element.repr.map_or(0, Repr::size));
+        let few = bytes.filter(|bytes| wants_values && self.shows_values(bytes.len(), size));
+        if let Some(bytes) = few {
+            let Self { command, kind, .. } = *self;
+            let description = command.description;
+            map.serialize_entry("values", &Values { description, kind, element, size, bytes })?;
+        }
+        Ok(())
+    }
+
     /// Whether the bytes themselves may be needed.
     fn is_shown(&self) -> bool {
         matches!(self.seen, Observation::Bytes(_))
@@ -322,7 +341,7 @@ impl Serialize for Values<'_> {
 }
 
 /// Text up to its terminating zero, if it has one; what is not UTF-8 is replaced.
-fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+pub(super) fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end])
 }

@@ -122,9 +122,13 @@ impl Value {
             Kind::Bool => Self::Bool(self.low_bits(size) != 0),
             Kind::Enum(group) => Self::Enum { group, bits: self.low_bits(size) },
             Kind::Bitfield(group) => Self::Bitfield { group, bits: self.low_bits(size) },
-            Kind::Pointer | Kind::String | Kind::Strings | Kind::Array | Kind::Attributes(_) => {
-                Self::Pointer(self.low_bits(size))
-            }
+            Kind::Pointer
+            | Kind::String
+            | Kind::Strings
+            | Kind::Array
+            | Kind::Attributes(_)
+            | Kind::Struct(_)
+            | Kind::Chain => Self::Pointer(self.low_bits(size)),
         }
     }
 }

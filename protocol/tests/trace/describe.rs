@@ -189,7 +189,7 @@ static FUNCTIONS: [FunctionDesc; 11] = [
 ];
 
 pub fn description() -> Description {
-    Description::from_tables(&FUNCTIONS, &GROUPS)
+    Description::from_tables(&FUNCTIONS, &GROUPS, &[])
 }
 
 /// The bytes of a payload, under construction.

@@ -40,7 +40,7 @@ pub unsafe extern "C" fn eglBindAPI(api: u32) -> u32 {
     if let Some(call) = &mut call {
         call.returned();
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglBindAPI::leave(tracked, readable, observer, api, result)
     });
     if let Some(call) = call {
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn eglBindTexImage(
     let Some(mut call) = Call::begin(EGL_BIND_TEX_IMAGE) else {
         return driver(dpy, surface, buffer);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglBindTexImage::enter(
             tracked,
             readable,
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn eglClientWaitSync(
     let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC) else {
         return driver(dpy, sync, flags, timeout);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglClientWaitSync::enter(
             tracked,
             readable,
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn eglClientWaitSyncKHR(
     let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC_KHR) else {
         return driver(dpy, sync, flags, timeout);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglClientWaitSyncKHR::enter(
             tracked,
             readable,
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, time
     let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC_NV) else {
         return driver(sync, flags, timeout);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglClientWaitSyncNV::enter(
             tracked,
             readable,
@@ -439,7 +439,7 @@ pub unsafe extern "C" fn eglCopyBuffers(
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
         driver!(EGL_COPY_BUFFERS);
     let Some(mut call) = Call::begin(EGL_COPY_BUFFERS) else { return driver(dpy, surface, target) };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCopyBuffers::enter(
             tracked,
             readable,
@@ -493,7 +493,7 @@ pub unsafe extern "C" fn eglCreateContext(
     if let Some(call) = &mut call {
         call.returned();
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglCreateContext::leave(
             tracked,
             readable,
@@ -529,7 +529,7 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
     let result = driver(dpy, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateDRMImageMESA::leave(
                 tracked,
                 readable,
@@ -540,7 +540,7 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
             )
         });
         call.leave(EGL_CREATE_DRM_IMAGE_MESA, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateDRMImageMESA::leave(
                 tracked,
@@ -565,7 +565,7 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     let Some(mut call) = Call::begin(EGL_CREATE_FENCE_SYNC_NV) else {
         return trackers::eglCreateFenceSyncNV(dpy, condition, attrib_list);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateFenceSyncNV::enter(
             tracked,
             readable,
@@ -586,7 +586,7 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     let result = driver(dpy, condition, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateFenceSyncNV::leave(
                 tracked,
                 readable,
@@ -598,7 +598,7 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
             )
         });
         call.leave(EGL_CREATE_FENCE_SYNC_NV, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateFenceSyncNV::leave(
                 tracked,
@@ -631,7 +631,7 @@ pub unsafe extern "C" fn eglCreateImage(
     let Some(mut call) = Call::begin(EGL_CREATE_IMAGE) else {
         return trackers::eglCreateImage(dpy, ctx, target, buffer, attrib_list);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateImage::enter(
             tracked,
             readable,
@@ -656,7 +656,7 @@ pub unsafe extern "C" fn eglCreateImage(
     let result = driver(dpy, ctx, target, buffer, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateImage::leave(
                 tracked,
                 readable,
@@ -670,7 +670,7 @@ pub unsafe extern "C" fn eglCreateImage(
             )
         });
         call.leave(EGL_CREATE_IMAGE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateImage::leave(
                 tracked,
@@ -705,7 +705,7 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     let Some(mut call) = Call::begin(EGL_CREATE_IMAGE_KHR) else {
         return trackers::eglCreateImageKHR(dpy, ctx, target, buffer, attrib_list);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateImageKHR::enter(
             tracked,
             readable,
@@ -730,7 +730,7 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     let result = driver(dpy, ctx, target, buffer, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateImageKHR::leave(
                 tracked,
                 readable,
@@ -744,7 +744,7 @@ pub unsafe extern "C" fn eglCreateImageKHR(
             )
         });
         call.leave(EGL_CREATE_IMAGE_KHR, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateImageKHR::leave(
                 tracked,
@@ -818,7 +818,7 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
     let result = driver(dpy, buftype, buffer, config, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreatePbufferFromClientBuffer::leave(
                 tracked,
                 readable,
@@ -832,7 +832,7 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
             )
         });
         call.leave(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreatePbufferFromClientBuffer::leave(
                 tracked,
@@ -870,7 +870,7 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
     let result = driver(dpy, config, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreatePbufferSurface::leave(
                 tracked,
                 readable,
@@ -882,7 +882,7 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
             )
         });
         call.leave(EGL_CREATE_PBUFFER_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreatePbufferSurface::leave(
                 tracked,
@@ -924,7 +924,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
     let result = driver(dpy, config, pixmap, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreatePixmapSurface::leave(
                 tracked,
                 readable,
@@ -937,7 +937,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
             )
         });
         call.leave(EGL_CREATE_PIXMAP_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreatePixmapSurface::leave(
                 tracked,
@@ -964,7 +964,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
     let Some(mut call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE_HI) else {
         return trackers::eglCreatePixmapSurfaceHI(dpy, config, pixmap);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePixmapSurfaceHI::enter(
             tracked,
             readable,
@@ -984,7 +984,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
     let result = driver(dpy, config, pixmap);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreatePixmapSurfaceHI::leave(
                 tracked,
                 readable,
@@ -996,7 +996,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
             )
         });
         call.leave(EGL_CREATE_PIXMAP_SURFACE_HI, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreatePixmapSurfaceHI::leave(
                 tracked,
@@ -1027,7 +1027,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE) else {
         return trackers::eglCreatePlatformPixmapSurface(dpy, config, native_pixmap, attrib_list);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePlatformPixmapSurface::enter(
             tracked,
             readable,
@@ -1049,7 +1049,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
     let result = driver(dpy, config, native_pixmap, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreatePlatformPixmapSurface::leave(
                 tracked,
                 readable,
@@ -1062,7 +1062,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
             )
         });
         call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreatePlatformPixmapSurface::leave(
                 tracked,
@@ -1099,7 +1099,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
             attrib_list,
         );
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePlatformPixmapSurfaceEXT::enter(
             tracked,
             readable,
@@ -1121,7 +1121,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
     let result = driver(dpy, config, native_pixmap, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreatePlatformPixmapSurfaceEXT::leave(
                 tracked,
                 readable,
@@ -1134,7 +1134,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
             )
         });
         call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreatePlatformPixmapSurfaceEXT::leave(
                 tracked,
@@ -1166,7 +1166,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE) else {
         return trackers::eglCreatePlatformWindowSurface(dpy, config, native_window, attrib_list);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePlatformWindowSurface::enter(
             tracked,
             readable,
@@ -1188,7 +1188,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
     let result = driver(dpy, config, native_window, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreatePlatformWindowSurface::leave(
                 tracked,
                 readable,
@@ -1201,7 +1201,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
             )
         });
         call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreatePlatformWindowSurface::leave(
                 tracked,
@@ -1238,7 +1238,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
             attrib_list,
         );
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreatePlatformWindowSurfaceEXT::enter(
             tracked,
             readable,
@@ -1260,7 +1260,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
     let result = driver(dpy, config, native_window, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreatePlatformWindowSurfaceEXT::leave(
                 tracked,
                 readable,
@@ -1273,7 +1273,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
             )
         });
         call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreatePlatformWindowSurfaceEXT::leave(
                 tracked,
@@ -1378,7 +1378,7 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
     let result = driver(dpy, config, stream, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateStreamProducerSurfaceKHR::leave(
                 tracked,
                 readable,
@@ -1391,7 +1391,7 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
             )
         });
         call.leave(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateStreamProducerSurfaceKHR::leave(
                 tracked,
@@ -1431,7 +1431,7 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
     let result = driver(dpy, stream, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateStreamSyncNV::leave(
                 tracked,
                 readable,
@@ -1444,7 +1444,7 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
             )
         });
         call.leave(EGL_CREATE_STREAM_SYNC_NV, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateStreamSyncNV::leave(
                 tracked,
@@ -1471,7 +1471,7 @@ pub unsafe extern "C" fn eglCreateSync(
     let Some(mut call) = Call::begin(EGL_CREATE_SYNC) else {
         return trackers::eglCreateSync(dpy, r#type, attrib_list);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateSync::enter(
             tracked,
             readable,
@@ -1492,7 +1492,7 @@ pub unsafe extern "C" fn eglCreateSync(
     let result = driver(dpy, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateSync::leave(
                 tracked,
                 readable,
@@ -1504,7 +1504,7 @@ pub unsafe extern "C" fn eglCreateSync(
             )
         });
         call.leave(EGL_CREATE_SYNC, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateSync::leave(
                 tracked,
@@ -1530,7 +1530,7 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     let Some(mut call) = Call::begin(EGL_CREATE_SYNC64_KHR) else {
         return trackers::eglCreateSync64KHR(dpy, r#type, attrib_list);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateSync64KHR::enter(
             tracked,
             readable,
@@ -1551,7 +1551,7 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     let result = driver(dpy, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateSync64KHR::leave(
                 tracked,
                 readable,
@@ -1563,7 +1563,7 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
             )
         });
         call.leave(EGL_CREATE_SYNC64_KHR, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateSync64KHR::leave(
                 tracked,
@@ -1589,7 +1589,7 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     let Some(mut call) = Call::begin(EGL_CREATE_SYNC_KHR) else {
         return trackers::eglCreateSyncKHR(dpy, r#type, attrib_list);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCreateSyncKHR::enter(
             tracked,
             readable,
@@ -1610,7 +1610,7 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     let result = driver(dpy, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateSyncKHR::leave(
                 tracked,
                 readable,
@@ -1622,7 +1622,7 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
             )
         });
         call.leave(EGL_CREATE_SYNC_KHR, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateSyncKHR::leave(
                 tracked,
@@ -1683,7 +1683,7 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
     let result = driver(dpy, config, win, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglCreateWindowSurface::leave(
                 tracked,
                 readable,
@@ -1696,7 +1696,7 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
             )
         });
         call.leave(EGL_CREATE_WINDOW_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglCreateWindowSurface::leave(
                 tracked,
@@ -1740,7 +1740,7 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
         driver!(EGL_DESTROY_CONTEXT);
     let Some(scope) = hooks::enter() else { return driver(dpy, ctx) };
     let mut call = Call::begin(EGL_DESTROY_CONTEXT);
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglDestroyContext::enter(tracked, readable, observer, dpy as u64, ctx as u64)
     });
     let mut call = call.and_then(|call| {
@@ -1753,7 +1753,7 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
     if let Some(call) = &mut call {
         call.returned();
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglDestroyContext::leave(
             tracked, readable, observer, dpy as u64, ctx as u64, result,
         )
@@ -1769,7 +1769,7 @@ pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
     let Some(mut call) = Call::begin(EGL_DESTROY_DISPLAY_EXT) else {
         return trackers::eglDestroyDisplayEXT(dpy);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglDestroyDisplayEXT::enter(tracked, readable, observer, dpy as u64)
     });
     let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
@@ -1789,7 +1789,7 @@ pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -
     let Some(mut call) = Call::begin(EGL_DESTROY_IMAGE) else {
         return trackers::eglDestroyImage(dpy, image);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglDestroyImage::enter(tracked, readable, observer, dpy as u64, image as u64)
     });
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
@@ -1811,7 +1811,7 @@ pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void
     let Some(mut call) = Call::begin(EGL_DESTROY_IMAGE_KHR) else {
         return trackers::eglDestroyImageKHR(dpy, image);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglDestroyImageKHR::enter(tracked, readable, observer, dpy as u64, image as u64)
     });
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
@@ -1847,7 +1847,7 @@ pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_voi
     let Some(mut call) = Call::begin(EGL_DESTROY_SURFACE) else {
         return trackers::eglDestroySurface(dpy, surface);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglDestroySurface::enter(tracked, readable, observer, dpy as u64, surface as u64)
     });
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
@@ -1868,7 +1868,7 @@ pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> 
     let Some(mut call) = Call::begin(EGL_DESTROY_SYNC) else {
         return trackers::eglDestroySync(dpy, sync);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglDestroySync::enter(tracked, readable, observer, dpy as u64, sync as u64)
     });
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
@@ -1890,7 +1890,7 @@ pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) 
     let Some(mut call) = Call::begin(EGL_DESTROY_SYNC_KHR) else {
         return trackers::eglDestroySyncKHR(dpy, sync);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglDestroySyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64)
     });
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
@@ -1911,7 +1911,7 @@ pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
     let Some(mut call) = Call::begin(EGL_DESTROY_SYNC_NV) else {
         return trackers::eglDestroySyncNV(sync);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglDestroySyncNV::enter(tracked, readable, observer, sync as u64)
     });
     let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
@@ -1932,7 +1932,7 @@ pub unsafe extern "C" fn eglDupNativeFenceFDANDROID(dpy: *mut c_void, sync: *mut
     let Some(mut call) = Call::begin(EGL_DUP_NATIVE_FENCE_FD_ANDROID) else {
         return driver(dpy, sync);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglDupNativeFenceFDANDROID::enter(
             tracked,
             readable,
@@ -1972,7 +1972,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageMESA(
     let Some(mut call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_MESA) else {
         return driver(dpy, image, fds, strides, offsets);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglExportDMABUFImageMESA::enter(
             tracked,
             readable,
@@ -1996,7 +1996,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageMESA(
     let result = driver(dpy, image, fds, strides, offsets);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglExportDMABUFImageMESA::leave(
                 tracked,
                 readable,
@@ -2042,7 +2042,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
     let result = driver(dpy, image, fourcc, num_planes, modifiers);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglExportDMABUFImageQueryMESA::leave(
                 tracked,
                 readable,
@@ -2057,7 +2057,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
         });
         let mut writes = [observe::array(fourcc, 1, 4), observe::array(num_planes, 1, 4)];
         call.leave(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA, 0, result, &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglExportDMABUFImageQueryMESA::leave(
                 tracked,
@@ -2092,7 +2092,7 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
     let Some(mut call) = Call::begin(EGL_EXPORT_DRM_IMAGE_MESA) else {
         return driver(dpy, image, name, handle, stride);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglExportDRMImageMESA::enter(
             tracked,
             readable,
@@ -2129,7 +2129,7 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
 pub unsafe extern "C" fn eglFenceNV(sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_FENCE_NV);
     let Some(mut call) = Call::begin(EGL_FENCE_NV) else { return driver(sync) };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglFenceNV::enter(tracked, readable, observer, sync as u64)
     });
     let mut reads = [];
@@ -2305,7 +2305,7 @@ pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
     let result = driver(display_id);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglGetDisplay::leave(
                 tracked,
                 readable,
@@ -2315,7 +2315,7 @@ pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
             )
         });
         call.leave(EGL_GET_DISPLAY, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglGetDisplay::leave(
                 tracked,
@@ -2600,7 +2600,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
     let result = driver(platform, native_display, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglGetPlatformDisplay::leave(
                 tracked,
                 readable,
@@ -2612,7 +2612,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
             )
         });
         call.leave(EGL_GET_PLATFORM_DISPLAY, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglGetPlatformDisplay::leave(
                 tracked,
@@ -2649,7 +2649,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
     let result = driver(platform, native_display, attrib_list);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglGetPlatformDisplayEXT::leave(
                 tracked,
                 readable,
@@ -2661,7 +2661,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
             )
         });
         call.leave(EGL_GET_PLATFORM_DISPLAY_EXT, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglGetPlatformDisplayEXT::leave(
                 tracked,
@@ -2827,7 +2827,7 @@ pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor:
     if let Some(call) = &mut call {
         call.returned();
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglInitialize::leave(
             tracked,
             readable,
@@ -2905,7 +2905,7 @@ pub unsafe extern "C" fn eglMakeCurrent(
         driver!(EGL_MAKE_CURRENT);
     let Some(scope) = hooks::enter() else { return driver(dpy, draw, read, ctx) };
     let mut call = Call::begin(EGL_MAKE_CURRENT);
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglMakeCurrent::enter(
             tracked,
             readable,
@@ -2933,7 +2933,7 @@ pub unsafe extern "C" fn eglMakeCurrent(
     if let Some(call) = &mut call {
         call.returned();
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglMakeCurrent::leave(
             tracked,
             readable,
@@ -3021,7 +3021,7 @@ pub unsafe extern "C" fn eglPostSubBufferNV(
     let Some(mut call) = Call::begin(EGL_POST_SUB_BUFFER_NV) else {
         return driver(dpy, surface, x, y, width, height);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglPostSubBufferNV::enter(
             tracked,
             readable,
@@ -3900,7 +3900,7 @@ pub unsafe extern "C" fn eglReleaseTexImage(
     let Some(mut call) = Call::begin(EGL_RELEASE_TEX_IMAGE) else {
         return driver(dpy, surface, buffer);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglReleaseTexImage::enter(
             tracked,
             readable,
@@ -3930,7 +3930,7 @@ pub unsafe extern "C" fn eglReleaseThread() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_RELEASE_THREAD);
     let Some(scope) = hooks::enter() else { return driver() };
     let mut call = Call::begin(EGL_RELEASE_THREAD);
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglReleaseThread::enter(tracked, readable, observer)
     });
     let mut call = call.and_then(|call| {
@@ -3942,7 +3942,7 @@ pub unsafe extern "C" fn eglReleaseThread() -> u32 {
     if let Some(call) = &mut call {
         call.returned();
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglReleaseThread::leave(tracked, readable, observer, result)
     });
     if let Some(call) = call {
@@ -4398,7 +4398,7 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
     let result = driver(dpy, surface, attribute, value);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglSurfaceAttrib::leave(
                 tracked,
                 readable,
@@ -4411,7 +4411,7 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
             )
         });
         call.leave(EGL_SURFACE_ATTRIB, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglSurfaceAttrib::leave(
                 tracked,
@@ -4435,7 +4435,7 @@ pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) 
     if let Some(call) = &mut call {
         hooks::eglSwapBuffers_before(call, dpy, surface);
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffers::enter(tracked, readable, observer, dpy as u64, surface as u64)
     });
     let mut call = call.and_then(|call| {
@@ -4449,7 +4449,7 @@ pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) 
     if let Some(call) = &mut call {
         call.returned();
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffers::leave(
             tracked,
             readable,
@@ -4481,7 +4481,7 @@ pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
     let Some(mut call) = Call::begin(EGL_SWAP_BUFFERS_REGION2_NOK) else {
         return driver(dpy, surface, numRects, rects);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglSwapBuffersRegion2NOK::enter(
             tracked,
             readable,
@@ -4520,7 +4520,7 @@ pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
     let Some(mut call) = Call::begin(EGL_SWAP_BUFFERS_REGION_NOK) else {
         return driver(dpy, surface, numRects, rects);
     };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglSwapBuffersRegionNOK::enter(
             tracked,
             readable,
@@ -4561,7 +4561,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
     if let Some(call) = &mut call {
         hooks::eglSwapBuffersWithDamageEXT_before(call, dpy, surface, rects, n_rects);
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffersWithDamageEXT::enter(
             tracked,
             readable,
@@ -4586,7 +4586,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
     if let Some(call) = &mut call {
         call.returned();
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffersWithDamageEXT::leave(
             tracked,
             readable,
@@ -4622,7 +4622,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
     if let Some(call) = &mut call {
         hooks::eglSwapBuffersWithDamageKHR_before(call, dpy, surface, rects, n_rects);
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffersWithDamageKHR::enter(
             tracked,
             readable,
@@ -4647,7 +4647,7 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
     if let Some(call) = &mut call {
         call.returned();
     }
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglSwapBuffersWithDamageKHR::leave(
             tracked,
             readable,
@@ -4684,13 +4684,13 @@ pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32
     let result = driver(dpy, interval);
     if let Some(mut call) = call {
         call.returned();
-        tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
             commands::eglSwapInterval::leave(
                 tracked, readable, observer, dpy as u64, interval, result,
             )
         });
         call.leave(EGL_SWAP_INTERVAL, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_egl() {
+    } else if let Some(mut tracker) = Tracker::begin_process() {
         tracker.update(|tracked, readable, observer| {
             commands::eglSwapInterval::leave(
                 tracked, readable, observer, dpy as u64, interval, result,
@@ -4704,7 +4704,7 @@ pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_TERMINATE);
     let Some(scope) = hooks::enter() else { return driver(dpy) };
     let mut call = Call::begin(EGL_TERMINATE);
-    tracking::touch_egl(call.as_mut(), |tracked, readable, observer| {
+    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglTerminate::enter(tracked, readable, observer, dpy as u64)
     });
     let mut call = call.and_then(|call| {
@@ -4779,7 +4779,7 @@ pub unsafe extern "C" fn eglUnsignalSyncEXT(
 pub unsafe extern "C" fn eglWaitClient() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_WAIT_CLIENT);
     let Some(mut call) = Call::begin(EGL_WAIT_CLIENT) else { return driver() };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitClient::enter(tracked, readable, observer)
     });
     let mut reads = [];
@@ -4796,7 +4796,7 @@ pub unsafe extern "C" fn eglWaitClient() -> u32 {
 pub unsafe extern "C" fn eglWaitGL() -> u32 {
     let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_WAIT_GL);
     let Some(mut call) = Call::begin(EGL_WAIT_GL) else { return driver() };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitGL::enter(tracked, readable, observer)
     });
     let mut reads = [];
@@ -4813,7 +4813,7 @@ pub unsafe extern "C" fn eglWaitGL() -> u32 {
 pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
     let driver: unsafe extern "C" fn(i32) -> u32 = driver!(EGL_WAIT_NATIVE);
     let Some(mut call) = Call::begin(EGL_WAIT_NATIVE) else { return driver(engine) };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitNative::enter(tracked, readable, observer, engine)
     });
     let mut reads = [];
@@ -4833,7 +4833,7 @@ pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
 pub unsafe extern "C" fn eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 = driver!(EGL_WAIT_SYNC);
     let Some(mut call) = Call::begin(EGL_WAIT_SYNC) else { return driver(dpy, sync, flags) };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitSync::enter(tracked, readable, observer, dpy as u64, sync as u64, flags)
     });
     let mut reads = [];
@@ -4856,7 +4856,7 @@ pub unsafe extern "C" fn eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, fla
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> i32 =
         driver!(EGL_WAIT_SYNC_KHR);
     let Some(mut call) = Call::begin(EGL_WAIT_SYNC_KHR) else { return driver(dpy, sync, flags) };
-    tracking::touch_egl(Some(&mut call), |tracked, readable, observer| {
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitSyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64, flags)
     });
     let mut reads = [];

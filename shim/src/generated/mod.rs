@@ -8,6 +8,7 @@ pub mod handlers_gl_es2;
 pub mod handlers_gl_es3;
 pub mod handlers_gl_shared_extensions;
 pub mod handlers_gl_vendor_extensions;
+pub mod handlers_level_zero;
 pub mod ids;
 pub mod names;
 pub mod sizes;

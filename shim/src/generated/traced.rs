@@ -1249,6 +1249,258 @@ pub static TRACED: [Handler; COUNT] = [
     Handler(glWeightPathsNV as *const ()),
     Handler(glWeightPointerOES as *const ()),
     Handler(glWindowRectanglesEXT as *const ()),
+    Handler(zeCommandListAppendBarrier as *const ()),
+    Handler(zeCommandListAppendEventReset as *const ()),
+    Handler(zeCommandListAppendGraphExt as *const ()),
+    Handler(zeCommandListAppendHostFunction as *const ()),
+    Handler(zeCommandListAppendImageCopy as *const ()),
+    Handler(zeCommandListAppendImageCopyFromMemory as *const ()),
+    Handler(zeCommandListAppendImageCopyFromMemoryExt as *const ()),
+    Handler(zeCommandListAppendImageCopyRegion as *const ()),
+    Handler(zeCommandListAppendImageCopyToMemory as *const ()),
+    Handler(zeCommandListAppendImageCopyToMemoryExt as *const ()),
+    Handler(zeCommandListAppendLaunchCooperativeKernel as *const ()),
+    Handler(zeCommandListAppendLaunchKernel as *const ()),
+    Handler(zeCommandListAppendLaunchKernelIndirect as *const ()),
+    Handler(zeCommandListAppendLaunchKernelWithArguments as *const ()),
+    Handler(zeCommandListAppendLaunchKernelWithParameters as *const ()),
+    Handler(zeCommandListAppendLaunchMultipleKernelsIndirect as *const ()),
+    Handler(zeCommandListAppendMemAdvise as *const ()),
+    Handler(zeCommandListAppendMemoryCopy as *const ()),
+    Handler(zeCommandListAppendMemoryCopyFromContext as *const ()),
+    Handler(zeCommandListAppendMemoryCopyRegion as *const ()),
+    Handler(zeCommandListAppendMemoryCopyWithParameters as *const ()),
+    Handler(zeCommandListAppendMemoryFill as *const ()),
+    Handler(zeCommandListAppendMemoryFillWithParameters as *const ()),
+    Handler(zeCommandListAppendMemoryPrefetch as *const ()),
+    Handler(zeCommandListAppendMemoryRangesBarrier as *const ()),
+    Handler(zeCommandListAppendQueryKernelTimestamps as *const ()),
+    Handler(zeCommandListAppendSignalEvent as *const ()),
+    Handler(zeCommandListAppendSignalExternalSemaphoreExt as *const ()),
+    Handler(zeCommandListAppendWaitExternalSemaphoreExt as *const ()),
+    Handler(zeCommandListAppendWaitOnEvents as *const ()),
+    Handler(zeCommandListAppendWriteGlobalTimestamp as *const ()),
+    Handler(zeCommandListBeginCaptureIntoGraphExt as *const ()),
+    Handler(zeCommandListBeginGraphCaptureExt as *const ()),
+    Handler(zeCommandListClose as *const ()),
+    Handler(zeCommandListCreate as *const ()),
+    Handler(zeCommandListCreateCloneExp as *const ()),
+    Handler(zeCommandListCreateImmediate as *const ()),
+    Handler(zeCommandListDestroy as *const ()),
+    Handler(zeCommandListEndGraphCaptureExt as *const ()),
+    Handler(zeCommandListGetContextHandle as *const ()),
+    Handler(zeCommandListGetDeviceHandle as *const ()),
+    Handler(zeCommandListGetFlags as *const ()),
+    Handler(zeCommandListGetGraphExt as *const ()),
+    Handler(zeCommandListGetNextCommandIdExp as *const ()),
+    Handler(zeCommandListGetNextCommandIdWithKernelsExp as *const ()),
+    Handler(zeCommandListGetOrdinal as *const ()),
+    Handler(zeCommandListHostSynchronize as *const ()),
+    Handler(zeCommandListImmediateAppendCommandListsExp as *const ()),
+    Handler(zeCommandListImmediateAppendCommandListsWithParameters as *const ()),
+    Handler(zeCommandListImmediateGetFlags as *const ()),
+    Handler(zeCommandListImmediateGetIndex as *const ()),
+    Handler(zeCommandListImmediateGetMode as *const ()),
+    Handler(zeCommandListImmediateGetPriority as *const ()),
+    Handler(zeCommandListIsGraphCaptureEnabledExt as *const ()),
+    Handler(zeCommandListIsImmediate as *const ()),
+    Handler(zeCommandListIsMutableExp as *const ()),
+    Handler(zeCommandListReset as *const ()),
+    Handler(zeCommandListUpdateMutableCommandKernelsExp as *const ()),
+    Handler(zeCommandListUpdateMutableCommandSignalEventExp as *const ()),
+    Handler(zeCommandListUpdateMutableCommandWaitEventsExp as *const ()),
+    Handler(zeCommandListUpdateMutableCommandsExp as *const ()),
+    Handler(zeCommandQueueCreate as *const ()),
+    Handler(zeCommandQueueDestroy as *const ()),
+    Handler(zeCommandQueueExecuteCommandLists as *const ()),
+    Handler(zeCommandQueueGetFlags as *const ()),
+    Handler(zeCommandQueueGetIndex as *const ()),
+    Handler(zeCommandQueueGetMode as *const ()),
+    Handler(zeCommandQueueGetOrdinal as *const ()),
+    Handler(zeCommandQueueGetPriority as *const ()),
+    Handler(zeCommandQueueSynchronize as *const ()),
+    Handler(zeContextCreate as *const ()),
+    Handler(zeContextCreateEx as *const ()),
+    Handler(zeContextDestroy as *const ()),
+    Handler(zeContextEvictImage as *const ()),
+    Handler(zeContextEvictMemory as *const ()),
+    Handler(zeContextGetStatus as *const ()),
+    Handler(zeContextMakeImageResident as *const ()),
+    Handler(zeContextMakeMemoryResident as *const ()),
+    Handler(zeContextSystemBarrier as *const ()),
+    Handler(zeDeviceCanAccessPeer as *const ()),
+    Handler(zeDeviceGet as *const ()),
+    Handler(zeDeviceGetAggregatedCopyOffloadIncrementValue as *const ()),
+    Handler(zeDeviceGetCacheProperties as *const ()),
+    Handler(zeDeviceGetCommandQueueGroupProperties as *const ()),
+    Handler(zeDeviceGetComputeProperties as *const ()),
+    Handler(zeDeviceGetCounterBasedEventMaxValue as *const ()),
+    Handler(zeDeviceGetExternalMemoryProperties as *const ()),
+    Handler(zeDeviceGetFabricVertexExp as *const ()),
+    Handler(zeDeviceGetGlobalTimestamps as *const ()),
+    Handler(zeDeviceGetImageProperties as *const ()),
+    Handler(zeDeviceGetMemoryAccessProperties as *const ()),
+    Handler(zeDeviceGetMemoryProperties as *const ()),
+    Handler(zeDeviceGetModuleProperties as *const ()),
+    Handler(zeDeviceGetP2PProperties as *const ()),
+    Handler(zeDeviceGetProperties as *const ()),
+    Handler(zeDeviceGetRootDevice as *const ()),
+    Handler(zeDeviceGetRuntimeRequirements as *const ()),
+    Handler(zeDeviceGetRuntimeRequirementsKey as *const ()),
+    Handler(zeDeviceGetStatus as *const ()),
+    Handler(zeDeviceGetSubDevices as *const ()),
+    Handler(zeDeviceGetVectorWidthPropertiesExt as *const ()),
+    Handler(zeDeviceImportExternalSemaphoreExt as *const ()),
+    Handler(zeDevicePciGetPropertiesExt as *const ()),
+    Handler(zeDeviceReleaseExternalSemaphoreExt as *const ()),
+    Handler(zeDeviceReserveCacheExt as *const ()),
+    Handler(zeDeviceSetCacheAdviceExt as *const ()),
+    Handler(zeDeviceSynchronize as *const ()),
+    Handler(zeDeviceValidateRuntimeRequirements as *const ()),
+    Handler(zeDriverGet as *const ()),
+    Handler(zeDriverGetApiVersion as *const ()),
+    Handler(zeDriverGetDefaultContext as *const ()),
+    Handler(zeDriverGetExtensionFunctionAddress as *const ()),
+    Handler(zeDriverGetExtensionProperties as *const ()),
+    Handler(zeDriverGetIpcProperties as *const ()),
+    Handler(zeDriverGetLastErrorDescription as *const ()),
+    Handler(zeDriverGetProperties as *const ()),
+    Handler(zeDriverRTASFormatCompatibilityCheckExp as *const ()),
+    Handler(zeDriverRTASFormatCompatibilityCheckExt as *const ()),
+    Handler(zeEventCounterBasedCloseIpcHandle as *const ()),
+    Handler(zeEventCounterBasedCreate as *const ()),
+    Handler(zeEventCounterBasedGetDeviceAddress as *const ()),
+    Handler(zeEventCounterBasedGetIpcHandle as *const ()),
+    Handler(zeEventCounterBasedOpenIpcHandle as *const ()),
+    Handler(zeEventCreate as *const ()),
+    Handler(zeEventDestroy as *const ()),
+    Handler(zeEventGetCounterBasedFlags as *const ()),
+    Handler(zeEventGetEventPool as *const ()),
+    Handler(zeEventGetSignalScope as *const ()),
+    Handler(zeEventGetWaitScope as *const ()),
+    Handler(zeEventHostReset as *const ()),
+    Handler(zeEventHostSignal as *const ()),
+    Handler(zeEventHostSynchronize as *const ()),
+    Handler(zeEventPoolCloseIpcHandle as *const ()),
+    Handler(zeEventPoolCreate as *const ()),
+    Handler(zeEventPoolDestroy as *const ()),
+    Handler(zeEventPoolGetContextHandle as *const ()),
+    Handler(zeEventPoolGetFlags as *const ()),
+    Handler(zeEventPoolGetIpcHandle as *const ()),
+    Handler(zeEventPoolOpenIpcHandle as *const ()),
+    Handler(zeEventPoolPutIpcHandle as *const ()),
+    Handler(zeEventQueryKernelTimestamp as *const ()),
+    Handler(zeEventQueryKernelTimestampsExt as *const ()),
+    Handler(zeEventQueryStatus as *const ()),
+    Handler(zeEventQueryTimestampsExp as *const ()),
+    Handler(zeExecutableGraphDestroyExt as *const ()),
+    Handler(zeExecutableGraphGetSourceGraphExt as *const ()),
+    Handler(zeFabricEdgeGetExp as *const ()),
+    Handler(zeFabricEdgeGetPropertiesExp as *const ()),
+    Handler(zeFabricEdgeGetVerticesExp as *const ()),
+    Handler(zeFabricVertexGetDeviceExp as *const ()),
+    Handler(zeFabricVertexGetExp as *const ()),
+    Handler(zeFabricVertexGetPropertiesExp as *const ()),
+    Handler(zeFabricVertexGetSubVerticesExp as *const ()),
+    Handler(zeFenceCreate as *const ()),
+    Handler(zeFenceDestroy as *const ()),
+    Handler(zeFenceHostSynchronize as *const ()),
+    Handler(zeFenceQueryStatus as *const ()),
+    Handler(zeFenceReset as *const ()),
+    Handler(zeGraphCreateExt as *const ()),
+    Handler(zeGraphDestroyExt as *const ()),
+    Handler(zeGraphDumpContentsExt as *const ()),
+    Handler(zeGraphGetPrimaryCommandListExt as *const ()),
+    Handler(zeGraphInstantiateExt as *const ()),
+    Handler(zeGraphIsEmptyExt as *const ()),
+    Handler(zeGraphSetDestructionCallbackExt as *const ()),
+    Handler(zeImageCreate as *const ()),
+    Handler(zeImageDestroy as *const ()),
+    Handler(zeImageGetAllocPropertiesExt as *const ()),
+    Handler(zeImageGetDeviceOffsetExp as *const ()),
+    Handler(zeImageGetMemoryPropertiesExp as *const ()),
+    Handler(zeImageGetProperties as *const ()),
+    Handler(zeImageViewCreateExp as *const ()),
+    Handler(zeImageViewCreateExt as *const ()),
+    Handler(zeInit as *const ()),
+    Handler(zeInitDrivers as *const ()),
+    Handler(zeKernelCreate as *const ()),
+    Handler(zeKernelDestroy as *const ()),
+    Handler(zeKernelGetAllocationPropertiesExp as *const ()),
+    Handler(zeKernelGetBinaryExp as *const ()),
+    Handler(zeKernelGetIndirectAccess as *const ()),
+    Handler(zeKernelGetName as *const ()),
+    Handler(zeKernelGetProperties as *const ()),
+    Handler(zeKernelGetSourceAttributes as *const ()),
+    Handler(zeKernelSchedulingHintExp as *const ()),
+    Handler(zeKernelSetArgumentValue as *const ()),
+    Handler(zeKernelSetCacheConfig as *const ()),
+    Handler(zeKernelSetGlobalOffsetExp as *const ()),
+    Handler(zeKernelSetGroupSize as *const ()),
+    Handler(zeKernelSetIndirectAccess as *const ()),
+    Handler(zeKernelSuggestGroupSize as *const ()),
+    Handler(zeKernelSuggestMaxCooperativeGroupCount as *const ()),
+    Handler(zeMemAllocDevice as *const ()),
+    Handler(zeMemAllocHost as *const ()),
+    Handler(zeMemAllocShared as *const ()),
+    Handler(zeMemCloseIpcHandle as *const ()),
+    Handler(zeMemFree as *const ()),
+    Handler(zeMemFreeExt as *const ()),
+    Handler(zeMemGetAddressRange as *const ()),
+    Handler(zeMemGetAllocProperties as *const ()),
+    Handler(zeMemGetAtomicAccessAttributeExp as *const ()),
+    Handler(zeMemGetFileDescriptorFromIpcHandleExp as *const ()),
+    Handler(zeMemGetIpcHandle as *const ()),
+    Handler(zeMemGetIpcHandleFromFileDescriptorExp as *const ()),
+    Handler(zeMemGetIpcHandleWithProperties as *const ()),
+    Handler(zeMemGetPitchFor2dImage as *const ()),
+    Handler(zeMemOpenIpcHandle as *const ()),
+    Handler(zeMemPutIpcHandle as *const ()),
+    Handler(zeMemSetAtomicAccessAttributeExp as *const ()),
+    Handler(zeModuleBuildLogDestroy as *const ()),
+    Handler(zeModuleBuildLogGetString as *const ()),
+    Handler(zeModuleCreate as *const ()),
+    Handler(zeModuleDestroy as *const ()),
+    Handler(zeModuleDynamicLink as *const ()),
+    Handler(zeModuleGetFunctionPointer as *const ()),
+    Handler(zeModuleGetGlobalPointer as *const ()),
+    Handler(zeModuleGetKernelNames as *const ()),
+    Handler(zeModuleGetNativeBinary as *const ()),
+    Handler(zeModuleGetProperties as *const ()),
+    Handler(zeModuleInspectLinkageExt as *const ()),
+    Handler(zePhysicalMemCreate as *const ()),
+    Handler(zePhysicalMemDestroy as *const ()),
+    Handler(zePhysicalMemGetProperties as *const ()),
+    Handler(zeRTASBuilderBuildExp as *const ()),
+    Handler(zeRTASBuilderBuildExt as *const ()),
+    Handler(zeRTASBuilderCommandListAppendCopyExt as *const ()),
+    Handler(zeRTASBuilderCreateExp as *const ()),
+    Handler(zeRTASBuilderCreateExt as *const ()),
+    Handler(zeRTASBuilderDestroyExp as *const ()),
+    Handler(zeRTASBuilderDestroyExt as *const ()),
+    Handler(zeRTASBuilderGetBuildPropertiesExp as *const ()),
+    Handler(zeRTASBuilderGetBuildPropertiesExt as *const ()),
+    Handler(zeRTASParallelOperationCreateExp as *const ()),
+    Handler(zeRTASParallelOperationCreateExt as *const ()),
+    Handler(zeRTASParallelOperationDestroyExp as *const ()),
+    Handler(zeRTASParallelOperationDestroyExt as *const ()),
+    Handler(zeRTASParallelOperationGetPropertiesExp as *const ()),
+    Handler(zeRTASParallelOperationGetPropertiesExt as *const ()),
+    Handler(zeRTASParallelOperationJoinExp as *const ()),
+    Handler(zeRTASParallelOperationJoinExt as *const ()),
+    Handler(zeSamplerCreate as *const ()),
+    Handler(zeSamplerDestroy as *const ()),
+    Handler(zeVirtualMemFree as *const ()),
+    Handler(zeVirtualMemGetAccessAttribute as *const ()),
+    Handler(zeVirtualMemMap as *const ()),
+    Handler(zeVirtualMemQueryPageSize as *const ()),
+    Handler(zeVirtualMemReserve as *const ()),
+    Handler(zeVirtualMemSetAccessAttribute as *const ()),
+    Handler(zeVirtualMemUnmap as *const ()),
+    Handler(zerGetDefaultContext as *const ()),
+    Handler(zerGetLastErrorDescription as *const ()),
+    Handler(zerTranslateDeviceHandleToIdentifier as *const ()),
+    Handler(zerTranslateIdentifierToDeviceHandle as *const ()),
 ];
 
 /// By id: where parameters are in a command's structure of them.
@@ -2891,6 +3143,333 @@ pub static LAYOUTS: [&[Place]; COUNT] = [
     &[at(0, 4), at(4, 4), at(8, 8), at(16, 8)],
     &[at(0, 4), at(4, 4), at(8, 4), at(16, 8)],
     &[at(0, 4), at(4, 4), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 4), at(24, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 4), at(40, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 4), at(40, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[
+        at(0, 8),
+        at(8, 8),
+        at(16, 8),
+        at(24, 8),
+        at(32, 4),
+        at(36, 4),
+        at(40, 8),
+        at(48, 4),
+        at(56, 8),
+    ],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 8), at(48, 4), at(56, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[
+        at(0, 8),
+        at(8, 8),
+        at(16, 8),
+        at(24, 8),
+        at(32, 4),
+        at(36, 4),
+        at(40, 8),
+        at(48, 4),
+        at(56, 8),
+    ],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 4), at(40, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 4), at(40, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 4), at(40, 8)],
+    &[
+        at(0, 8),
+        at(8, 8),
+        at(16, 8),
+        at(24, 8),
+        at(32, 8),
+        at(40, 8),
+        at(48, 8),
+        at(56, 4),
+        at(64, 8),
+    ],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8), at(32, 8), at(40, 8), at(48, 4), at(56, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 4)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 8), at(48, 4), at(56, 8)],
+    &[
+        at(0, 8),
+        at(8, 8),
+        at(16, 8),
+        at(24, 4),
+        at(28, 4),
+        at(32, 8),
+        at(40, 8),
+        at(48, 4),
+        at(52, 4),
+        at(56, 8),
+        at(64, 4),
+        at(72, 8),
+    ],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 8), at(48, 4), at(56, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 8), at(48, 4), at(56, 8)],
+    &[
+        at(0, 8),
+        at(8, 8),
+        at(16, 8),
+        at(24, 8),
+        at(32, 8),
+        at(40, 8),
+        at(48, 8),
+        at(56, 4),
+        at(64, 8),
+    ],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8), at(32, 8), at(40, 8), at(48, 4), at(56, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 4), at(32, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 4), at(24, 8), at(32, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8), at(32, 4), at(40, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 4), at(24, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 4), at(24, 8), at(32, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 4)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 4), at(12, 4)],
+    &[at(0, 8), at(8, 4), at(12, 4)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 4), at(24, 8), at(32, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8)],
+    &[at(0, 4)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 4)],
+    &[at(0, 8), at(8, 4), at(12, 4), at(16, 4)],
+    &[at(0, 8), at(8, 4), at(12, 4), at(16, 4)],
+    &[at(0, 8), at(8, 4)],
+    &[at(0, 8), at(8, 4), at(12, 4), at(16, 4), at(24, 8), at(32, 8), at(40, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 8), at(48, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 4), at(40, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 4), at(32, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 4)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8)],
+    &[at(0, 8)],
+    &[at(0, 4), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 4), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[
+        at(0, 8),
+        at(8, 8),
+        at(16, 8),
+        at(24, 8),
+        at(32, 8),
+        at(40, 8),
+        at(48, 8),
+        at(56, 8),
+        at(64, 8),
+        at(72, 8),
+    ],
+    &[
+        at(0, 8),
+        at(8, 8),
+        at(16, 8),
+        at(24, 8),
+        at(32, 8),
+        at(40, 8),
+        at(48, 8),
+        at(56, 8),
+        at(64, 8),
+        at(72, 8),
+    ],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 4), at(48, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8), at(8, 8)],
+    &[at(0, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8), at(32, 8), at(40, 4)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 8)],
+    &[at(0, 8), at(8, 8), at(16, 8), at(24, 4)],
+    &[at(0, 8), at(8, 8), at(16, 8)],
+    &[],
+    &[at(0, 8)],
+    &[at(0, 8)],
+    &[at(0, 4)],
 ];
 
 const fn at(offset: u8, bytes: u8) -> Place {
@@ -20796,6 +21375,4887 @@ pub unsafe extern "C" fn glWindowRectanglesEXT(mode: u32, count: i32, r#box: *co
             let below: unsafe extern "C" fn(u32, i32, *const i32) =
                 below!(GL_WINDOW_RECTANGLES_EXT);
             below(params.mode, params.count, params.r#box)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendBarrier(
+    hCommandList: *mut c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_BARRIER,
+        gapii_zeCommandListAppendBarrier_params {
+            hCommandList,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_BARRIER);
+            below(
+                params.hCommandList,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendEventReset(
+    hCommandList: *mut c_void,
+    hEvent: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_EVENT_RESET,
+        gapii_zeCommandListAppendEventReset_params { hCommandList, hEvent },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_APPEND_EVENT_RESET);
+            below(params.hCommandList, params.hEvent)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendGraphExt(
+    hCommandList: *mut c_void,
+    hGraph: *mut c_void,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_GRAPH_EXT,
+        gapii_zeCommandListAppendGraphExt_params {
+            hCommandList,
+            hGraph,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_GRAPH_EXT);
+            below(
+                params.hCommandList,
+                params.hGraph,
+                params.pNext,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendHostFunction(
+    hCommandList: *mut c_void,
+    pfnHostFunction: *mut c_void,
+    pUserData: *mut c_void,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_HOST_FUNCTION,
+        gapii_zeCommandListAppendHostFunction_params {
+            hCommandList,
+            pfnHostFunction,
+            pUserData,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_HOST_FUNCTION);
+            below(
+                params.hCommandList,
+                params.pfnHostFunction,
+                params.pUserData,
+                params.pNext,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendImageCopy(
+    hCommandList: *mut c_void,
+    hDstImage: *mut c_void,
+    hSrcImage: *mut c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY,
+        gapii_zeCommandListAppendImageCopy_params {
+            hCommandList,
+            hDstImage,
+            hSrcImage,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY);
+            below(
+                params.hCommandList,
+                params.hDstImage,
+                params.hSrcImage,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemory(
+    hCommandList: *mut c_void,
+    hDstImage: *mut c_void,
+    srcptr: *const c_void,
+    pDstRegion: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY,
+        gapii_zeCommandListAppendImageCopyFromMemory_params {
+            hCommandList,
+            hDstImage,
+            srcptr,
+            pDstRegion,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY);
+            below(
+                params.hCommandList,
+                params.hDstImage,
+                params.srcptr,
+                params.pDstRegion,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemoryExt(
+    hCommandList: *mut c_void,
+    hDstImage: *mut c_void,
+    srcptr: *const c_void,
+    pDstRegion: *const c_void,
+    srcRowPitch: u32,
+    srcSlicePitch: u32,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT,
+        gapii_zeCommandListAppendImageCopyFromMemoryExt_params {
+            hCommandList,
+            hDstImage,
+            srcptr,
+            pDstRegion,
+            srcRowPitch,
+            srcSlicePitch,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *const c_void,
+                u32,
+                u32,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT);
+            below(
+                params.hCommandList,
+                params.hDstImage,
+                params.srcptr,
+                params.pDstRegion,
+                params.srcRowPitch,
+                params.srcSlicePitch,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendImageCopyRegion(
+    hCommandList: *mut c_void,
+    hDstImage: *mut c_void,
+    hSrcImage: *mut c_void,
+    pDstRegion: *const c_void,
+    pSrcRegion: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION,
+        gapii_zeCommandListAppendImageCopyRegion_params {
+            hCommandList,
+            hDstImage,
+            hSrcImage,
+            pDstRegion,
+            pSrcRegion,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION);
+            below(
+                params.hCommandList,
+                params.hDstImage,
+                params.hSrcImage,
+                params.pDstRegion,
+                params.pSrcRegion,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemory(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    hSrcImage: *mut c_void,
+    pSrcRegion: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY,
+        gapii_zeCommandListAppendImageCopyToMemory_params {
+            hCommandList,
+            dstptr,
+            hSrcImage,
+            pSrcRegion,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY);
+            below(
+                params.hCommandList,
+                params.dstptr,
+                params.hSrcImage,
+                params.pSrcRegion,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemoryExt(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    hSrcImage: *mut c_void,
+    pSrcRegion: *const c_void,
+    destRowPitch: u32,
+    destSlicePitch: u32,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT,
+        gapii_zeCommandListAppendImageCopyToMemoryExt_params {
+            hCommandList,
+            dstptr,
+            hSrcImage,
+            pSrcRegion,
+            destRowPitch,
+            destSlicePitch,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u32,
+                u32,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT);
+            below(
+                params.hCommandList,
+                params.dstptr,
+                params.hSrcImage,
+                params.pSrcRegion,
+                params.destRowPitch,
+                params.destSlicePitch,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchCooperativeKernel(
+    hCommandList: *mut c_void,
+    hKernel: *mut c_void,
+    pLaunchFuncArgs: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL,
+        gapii_zeCommandListAppendLaunchCooperativeKernel_params {
+            hCommandList,
+            hKernel,
+            pLaunchFuncArgs,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL);
+            below(
+                params.hCommandList,
+                params.hKernel,
+                params.pLaunchFuncArgs,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchKernel(
+    hCommandList: *mut c_void,
+    hKernel: *mut c_void,
+    pLaunchFuncArgs: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL,
+        gapii_zeCommandListAppendLaunchKernel_params {
+            hCommandList,
+            hKernel,
+            pLaunchFuncArgs,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL);
+            below(
+                params.hCommandList,
+                params.hKernel,
+                params.pLaunchFuncArgs,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchKernelIndirect(
+    hCommandList: *mut c_void,
+    hKernel: *mut c_void,
+    pLaunchArgumentsBuffer: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT,
+        gapii_zeCommandListAppendLaunchKernelIndirect_params {
+            hCommandList,
+            hKernel,
+            pLaunchArgumentsBuffer,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT);
+            below(
+                params.hCommandList,
+                params.hKernel,
+                params.pLaunchArgumentsBuffer,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithArguments(
+    hCommandList: *mut c_void,
+    hKernel: *mut c_void,
+    groupCounts_value: gapii_ze_api::types::ze_group_count_t,
+    groupSizes_value: gapii_ze_api::types::ze_group_size_t,
+    pArguments: *mut *mut c_void,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let groupCounts = (&raw const groupCounts_value).cast::<c_void>();
+    let groupSizes = (&raw const groupSizes_value).cast::<c_void>();
+    traced(
+        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS,
+        gapii_zeCommandListAppendLaunchKernelWithArguments_params {
+            hCommandList,
+            hKernel,
+            groupCounts,
+            groupSizes,
+            pArguments,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                gapii_ze_api::types::ze_group_count_t,
+                gapii_ze_api::types::ze_group_size_t,
+                *mut *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS);
+            below(
+                params.hCommandList,
+                params.hKernel,
+                params.groupCounts.cast::<gapii_ze_api::types::ze_group_count_t>().read(),
+                params.groupSizes.cast::<gapii_ze_api::types::ze_group_size_t>().read(),
+                params.pArguments,
+                params.pNext,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithParameters(
+    hCommandList: *mut c_void,
+    hKernel: *mut c_void,
+    pGroupCounts: *const c_void,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS,
+        gapii_zeCommandListAppendLaunchKernelWithParameters_params {
+            hCommandList,
+            hKernel,
+            pGroupCounts,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS);
+            below(
+                params.hCommandList,
+                params.hKernel,
+                params.pGroupCounts,
+                params.pNext,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchMultipleKernelsIndirect(
+    hCommandList: *mut c_void,
+    numKernels: u32,
+    phKernels: *mut *mut c_void,
+    pCountBuffer: *const u32,
+    pLaunchArgumentsBuffer: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT,
+        gapii_zeCommandListAppendLaunchMultipleKernelsIndirect_params {
+            hCommandList,
+            numKernels,
+            phKernels,
+            pCountBuffer,
+            pLaunchArgumentsBuffer,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+                *const u32,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT);
+            below(
+                params.hCommandList,
+                params.numKernels,
+                params.phKernels,
+                params.pCountBuffer,
+                params.pLaunchArgumentsBuffer,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemAdvise(
+    hCommandList: *mut c_void,
+    hDevice: *mut c_void,
+    ptr: *const c_void,
+    size: u64,
+    advice: u32,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_MEM_ADVISE,
+        gapii_zeCommandListAppendMemAdvise_params { hCommandList, hDevice, ptr, size, advice },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u64,
+                u32,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_MEM_ADVISE);
+            below(params.hCommandList, params.hDevice, params.ptr, params.size, params.advice)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    srcptr: *const c_void,
+    size: u64,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_MEMORY_COPY,
+        gapii_zeCommandListAppendMemoryCopy_params {
+            hCommandList,
+            dstptr,
+            srcptr,
+            size,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u64,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY);
+            below(
+                params.hCommandList,
+                params.dstptr,
+                params.srcptr,
+                params.size,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    hContextSrc: *mut c_void,
+    srcptr: *const c_void,
+    size: u64,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT,
+        gapii_zeCommandListAppendMemoryCopyFromContext_params {
+            hCommandList,
+            dstptr,
+            hContextSrc,
+            srcptr,
+            size,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u64,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT);
+            below(
+                params.hCommandList,
+                params.dstptr,
+                params.hContextSrc,
+                params.srcptr,
+                params.size,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    dstRegion: *const c_void,
+    dstPitch: u32,
+    dstSlicePitch: u32,
+    srcptr: *const c_void,
+    srcRegion: *const c_void,
+    srcPitch: u32,
+    srcSlicePitch: u32,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION,
+        gapii_zeCommandListAppendMemoryCopyRegion_params {
+            hCommandList,
+            dstptr,
+            dstRegion,
+            dstPitch,
+            dstSlicePitch,
+            srcptr,
+            srcRegion,
+            srcPitch,
+            srcSlicePitch,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u32,
+                u32,
+                *const c_void,
+                *const c_void,
+                u32,
+                u32,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION);
+            below(
+                params.hCommandList,
+                params.dstptr,
+                params.dstRegion,
+                params.dstPitch,
+                params.dstSlicePitch,
+                params.srcptr,
+                params.srcRegion,
+                params.srcPitch,
+                params.srcSlicePitch,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    srcptr: *const c_void,
+    size: u64,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS,
+        gapii_zeCommandListAppendMemoryCopyWithParameters_params {
+            hCommandList,
+            dstptr,
+            srcptr,
+            size,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u64,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS);
+            below(
+                params.hCommandList,
+                params.dstptr,
+                params.srcptr,
+                params.size,
+                params.pNext,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryFill(
+    hCommandList: *mut c_void,
+    ptr: *mut c_void,
+    pattern: *const c_void,
+    pattern_size: u64,
+    size: u64,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_MEMORY_FILL,
+        gapii_zeCommandListAppendMemoryFill_params {
+            hCommandList,
+            ptr,
+            pattern,
+            pattern_size,
+            size,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u64,
+                u64,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_MEMORY_FILL);
+            below(
+                params.hCommandList,
+                params.ptr,
+                params.pattern,
+                params.pattern_size,
+                params.size,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryFillWithParameters(
+    hCommandList: *mut c_void,
+    ptr: *mut c_void,
+    pattern: *const c_void,
+    pattern_size: u64,
+    size: u64,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS,
+        gapii_zeCommandListAppendMemoryFillWithParameters_params {
+            hCommandList,
+            ptr,
+            pattern,
+            pattern_size,
+            size,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u64,
+                u64,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS);
+            below(
+                params.hCommandList,
+                params.ptr,
+                params.pattern,
+                params.pattern_size,
+                params.size,
+                params.pNext,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryPrefetch(
+    hCommandList: *mut c_void,
+    ptr: *const c_void,
+    size: u64,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH,
+        gapii_zeCommandListAppendMemoryPrefetch_params { hCommandList, ptr, size },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 =
+                below!(ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH);
+            below(params.hCommandList, params.ptr, params.size)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryRangesBarrier(
+    hCommandList: *mut c_void,
+    numRanges: u32,
+    pRangeSizes: *const u64,
+    pRanges: *mut *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER,
+        gapii_zeCommandListAppendMemoryRangesBarrier_params {
+            hCommandList,
+            numRanges,
+            pRangeSizes,
+            pRanges,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                *const u64,
+                *mut *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER);
+            below(
+                params.hCommandList,
+                params.numRanges,
+                params.pRangeSizes,
+                params.pRanges,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendQueryKernelTimestamps(
+    hCommandList: *mut c_void,
+    numEvents: u32,
+    phEvents: *mut *mut c_void,
+    dstptr: *mut c_void,
+    pOffsets: *const u64,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS,
+        gapii_zeCommandListAppendQueryKernelTimestamps_params {
+            hCommandList,
+            numEvents,
+            phEvents,
+            dstptr,
+            pOffsets,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+                *mut c_void,
+                *const u64,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS);
+            below(
+                params.hCommandList,
+                params.numEvents,
+                params.phEvents,
+                params.dstptr,
+                params.pOffsets,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendSignalEvent(
+    hCommandList: *mut c_void,
+    hEvent: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT,
+        gapii_zeCommandListAppendSignalEvent_params { hCommandList, hEvent },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT);
+            below(params.hCommandList, params.hEvent)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendSignalExternalSemaphoreExt(
+    hCommandList: *mut c_void,
+    numSemaphores: u32,
+    phSemaphores: *mut *mut c_void,
+    signalParams: *mut c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT,
+        gapii_zeCommandListAppendSignalExternalSemaphoreExt_params {
+            hCommandList,
+            numSemaphores,
+            phSemaphores,
+            signalParams,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT);
+            below(
+                params.hCommandList,
+                params.numSemaphores,
+                params.phSemaphores,
+                params.signalParams,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendWaitExternalSemaphoreExt(
+    hCommandList: *mut c_void,
+    numSemaphores: u32,
+    phSemaphores: *mut *mut c_void,
+    waitParams: *mut c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT,
+        gapii_zeCommandListAppendWaitExternalSemaphoreExt_params {
+            hCommandList,
+            numSemaphores,
+            phSemaphores,
+            waitParams,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT);
+            below(
+                params.hCommandList,
+                params.numSemaphores,
+                params.phSemaphores,
+                params.waitParams,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendWaitOnEvents(
+    hCommandList: *mut c_void,
+    numEvents: u32,
+    phEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS,
+        gapii_zeCommandListAppendWaitOnEvents_params { hCommandList, numEvents, phEvents },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS);
+            below(params.hCommandList, params.numEvents, params.phEvents)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendWriteGlobalTimestamp(
+    hCommandList: *mut c_void,
+    dstptr: *mut u64,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP,
+        gapii_zeCommandListAppendWriteGlobalTimestamp_params {
+            hCommandList,
+            dstptr,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut u64,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP);
+            below(
+                params.hCommandList,
+                params.dstptr,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListBeginCaptureIntoGraphExt(
+    hCommandList: *mut c_void,
+    hGraph: *mut c_void,
+    pNext: *const c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT,
+        gapii_zeCommandListBeginCaptureIntoGraphExt_params { hCommandList, hGraph, pNext },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT);
+            below(params.hCommandList, params.hGraph, params.pNext)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListBeginGraphCaptureExt(
+    hCommandList: *mut c_void,
+    pNext: *const c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT,
+        gapii_zeCommandListBeginGraphCaptureExt_params { hCommandList, pNext },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT);
+            below(params.hCommandList, params.pNext)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListClose(hCommandList: *mut c_void) -> u32 {
+    traced(ZE_COMMAND_LIST_CLOSE, gapii_zeCommandListClose_params { hCommandList }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_COMMAND_LIST_CLOSE);
+        below(params.hCommandList)
+    })
+}
+
+pub unsafe extern "C" fn zeCommandListCreate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    phCommandList: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_CREATE,
+        gapii_zeCommandListCreate_params { hContext, hDevice, desc, phCommandList },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_CREATE);
+            below(params.hContext, params.hDevice, params.desc, params.phCommandList)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListCreateCloneExp(
+    hCommandList: *mut c_void,
+    phClonedCommandList: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_CREATE_CLONE_EXP,
+        gapii_zeCommandListCreateCloneExp_params { hCommandList, phClonedCommandList },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_CREATE_CLONE_EXP);
+            below(params.hCommandList, params.phClonedCommandList)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListCreateImmediate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    altdesc: *const c_void,
+    phCommandList: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_CREATE_IMMEDIATE,
+        gapii_zeCommandListCreateImmediate_params { hContext, hDevice, altdesc, phCommandList },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_CREATE_IMMEDIATE);
+            below(params.hContext, params.hDevice, params.altdesc, params.phCommandList)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListDestroy(hCommandList: *mut c_void) -> u32 {
+    traced(ZE_COMMAND_LIST_DESTROY, gapii_zeCommandListDestroy_params { hCommandList }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_COMMAND_LIST_DESTROY);
+        below(params.hCommandList)
+    })
+}
+
+pub unsafe extern "C" fn zeCommandListEndGraphCaptureExt(
+    hCommandList: *mut c_void,
+    pNext: *const c_void,
+    phGraph: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT,
+        gapii_zeCommandListEndGraphCaptureExt_params { hCommandList, pNext, phGraph },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT);
+            below(params.hCommandList, params.pNext, params.phGraph)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListGetContextHandle(
+    hCommandList: *mut c_void,
+    phContext: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_GET_CONTEXT_HANDLE,
+        gapii_zeCommandListGetContextHandle_params { hCommandList, phContext },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_GET_CONTEXT_HANDLE);
+            below(params.hCommandList, params.phContext)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListGetDeviceHandle(
+    hCommandList: *mut c_void,
+    phDevice: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_GET_DEVICE_HANDLE,
+        gapii_zeCommandListGetDeviceHandle_params { hCommandList, phDevice },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_GET_DEVICE_HANDLE);
+            below(params.hCommandList, params.phDevice)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListGetFlags(hCommandList: *mut c_void, pFlags: *mut u32) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_GET_FLAGS,
+        gapii_zeCommandListGetFlags_params { hCommandList, pFlags },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_LIST_GET_FLAGS);
+            below(params.hCommandList, params.pFlags)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListGetGraphExt(
+    hCommandList: *mut c_void,
+    phGraph: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_GET_GRAPH_EXT,
+        gapii_zeCommandListGetGraphExt_params { hCommandList, phGraph },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_GET_GRAPH_EXT);
+            below(params.hCommandList, params.phGraph)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListGetNextCommandIdExp(
+    hCommandList: *mut c_void,
+    desc: *const c_void,
+    pCommandId: *mut u64,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP,
+        gapii_zeCommandListGetNextCommandIdExp_params { hCommandList, desc, pCommandId },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut u64) -> u32 =
+                below!(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP);
+            below(params.hCommandList, params.desc, params.pCommandId)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListGetNextCommandIdWithKernelsExp(
+    hCommandList: *mut c_void,
+    desc: *const c_void,
+    numKernels: u32,
+    phKernels: *mut *mut c_void,
+    pCommandId: *mut u64,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP,
+        gapii_zeCommandListGetNextCommandIdWithKernelsExp_params {
+            hCommandList,
+            desc,
+            numKernels,
+            phKernels,
+            pCommandId,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                u32,
+                *mut *mut c_void,
+                *mut u64,
+            ) -> u32 = below!(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP);
+            below(
+                params.hCommandList,
+                params.desc,
+                params.numKernels,
+                params.phKernels,
+                params.pCommandId,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListGetOrdinal(
+    hCommandList: *mut c_void,
+    pOrdinal: *mut u32,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_GET_ORDINAL,
+        gapii_zeCommandListGetOrdinal_params { hCommandList, pOrdinal },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_LIST_GET_ORDINAL);
+            below(params.hCommandList, params.pOrdinal)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListHostSynchronize(
+    hCommandList: *mut c_void,
+    timeout: u64,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_HOST_SYNCHRONIZE,
+        gapii_zeCommandListHostSynchronize_params { hCommandList, timeout },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u64) -> u32 =
+                below!(ZE_COMMAND_LIST_HOST_SYNCHRONIZE);
+            below(params.hCommandList, params.timeout)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(
+    hCommandListImmediate: *mut c_void,
+    numCommandLists: u32,
+    phCommandLists: *mut *mut c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP,
+        gapii_zeCommandListImmediateAppendCommandListsExp_params {
+            hCommandListImmediate,
+            numCommandLists,
+            phCommandLists,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP);
+            below(
+                params.hCommandListImmediate,
+                params.numCommandLists,
+                params.phCommandLists,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithParameters(
+    hCommandListImmediate: *mut c_void,
+    numCommandLists: u32,
+    phCommandLists: *mut *mut c_void,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS,
+        gapii_zeCommandListImmediateAppendCommandListsWithParameters_params {
+            hCommandListImmediate,
+            numCommandLists,
+            phCommandLists,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS);
+            below(
+                params.hCommandListImmediate,
+                params.numCommandLists,
+                params.phCommandLists,
+                params.pNext,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListImmediateGetFlags(
+    hCommandList: *mut c_void,
+    pFlags: *mut u32,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS,
+        gapii_zeCommandListImmediateGetFlags_params { hCommandList, pFlags },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS);
+            below(params.hCommandList, params.pFlags)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListImmediateGetIndex(
+    hCommandListImmediate: *mut c_void,
+    pIndex: *mut u32,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX,
+        gapii_zeCommandListImmediateGetIndex_params { hCommandListImmediate, pIndex },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX);
+            below(params.hCommandListImmediate, params.pIndex)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListImmediateGetMode(
+    hCommandList: *mut c_void,
+    pMode: *mut u32,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_IMMEDIATE_GET_MODE,
+        gapii_zeCommandListImmediateGetMode_params { hCommandList, pMode },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_LIST_IMMEDIATE_GET_MODE);
+            below(params.hCommandList, params.pMode)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListImmediateGetPriority(
+    hCommandList: *mut c_void,
+    pPriority: *mut u32,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY,
+        gapii_zeCommandListImmediateGetPriority_params { hCommandList, pPriority },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY);
+            below(params.hCommandList, params.pPriority)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListIsGraphCaptureEnabledExt(hCommandList: *mut c_void) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT,
+        gapii_zeCommandListIsGraphCaptureEnabledExt_params { hCommandList },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT);
+            below(params.hCommandList)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListIsImmediate(
+    hCommandList: *mut c_void,
+    pIsImmediate: *mut u8,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_IS_IMMEDIATE,
+        gapii_zeCommandListIsImmediate_params { hCommandList, pIsImmediate },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u8) -> u32 =
+                below!(ZE_COMMAND_LIST_IS_IMMEDIATE);
+            below(params.hCommandList, params.pIsImmediate)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListIsMutableExp(
+    hCommandList: *mut c_void,
+    pIsMutable: *mut u8,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_IS_MUTABLE_EXP,
+        gapii_zeCommandListIsMutableExp_params { hCommandList, pIsMutable },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u8) -> u32 =
+                below!(ZE_COMMAND_LIST_IS_MUTABLE_EXP);
+            below(params.hCommandList, params.pIsMutable)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListReset(hCommandList: *mut c_void) -> u32 {
+    traced(ZE_COMMAND_LIST_RESET, gapii_zeCommandListReset_params { hCommandList }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_COMMAND_LIST_RESET);
+        below(params.hCommandList)
+    })
+}
+
+pub unsafe extern "C" fn zeCommandListUpdateMutableCommandKernelsExp(
+    hCommandList: *mut c_void,
+    numKernels: u32,
+    pCommandId: *mut u64,
+    phKernels: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP,
+        gapii_zeCommandListUpdateMutableCommandKernelsExp_params {
+            hCommandList,
+            numKernels,
+            pCommandId,
+            phKernels,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u32, *mut u64, *mut *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP);
+            below(params.hCommandList, params.numKernels, params.pCommandId, params.phKernels)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListUpdateMutableCommandSignalEventExp(
+    hCommandList: *mut c_void,
+    commandId: u64,
+    hSignalEvent: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP,
+        gapii_zeCommandListUpdateMutableCommandSignalEventExp_params {
+            hCommandList,
+            commandId,
+            hSignalEvent,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP);
+            below(params.hCommandList, params.commandId, params.hSignalEvent)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListUpdateMutableCommandWaitEventsExp(
+    hCommandList: *mut c_void,
+    commandId: u64,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP,
+        gapii_zeCommandListUpdateMutableCommandWaitEventsExp_params {
+            hCommandList,
+            commandId,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u64, u32, *mut *mut c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP);
+            below(params.hCommandList, params.commandId, params.numWaitEvents, params.phWaitEvents)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListUpdateMutableCommandsExp(
+    hCommandList: *mut c_void,
+    desc: *const c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP,
+        gapii_zeCommandListUpdateMutableCommandsExp_params { hCommandList, desc },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 =
+                below!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP);
+            below(params.hCommandList, params.desc)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandQueueCreate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    phCommandQueue: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_QUEUE_CREATE,
+        gapii_zeCommandQueueCreate_params { hContext, hDevice, desc, phCommandQueue },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_QUEUE_CREATE);
+            below(params.hContext, params.hDevice, params.desc, params.phCommandQueue)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandQueueDestroy(hCommandQueue: *mut c_void) -> u32 {
+    traced(
+        ZE_COMMAND_QUEUE_DESTROY,
+        gapii_zeCommandQueueDestroy_params { hCommandQueue },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_COMMAND_QUEUE_DESTROY);
+            below(params.hCommandQueue)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
+    hCommandQueue: *mut c_void,
+    numCommandLists: u32,
+    phCommandLists: *mut *mut c_void,
+    hFence: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
+        gapii_zeCommandQueueExecuteCommandLists_params {
+            hCommandQueue,
+            numCommandLists,
+            phCommandLists,
+            hFence,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+                *mut c_void,
+            ) -> u32 = below!(ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS);
+            below(
+                params.hCommandQueue,
+                params.numCommandLists,
+                params.phCommandLists,
+                params.hFence,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandQueueGetFlags(hCmdQueue: *mut c_void, pFlags: *mut u32) -> u32 {
+    traced(
+        ZE_COMMAND_QUEUE_GET_FLAGS,
+        gapii_zeCommandQueueGetFlags_params { hCmdQueue, pFlags },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_QUEUE_GET_FLAGS);
+            below(params.hCmdQueue, params.pFlags)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandQueueGetIndex(
+    hCommandQueue: *mut c_void,
+    pIndex: *mut u32,
+) -> u32 {
+    traced(
+        ZE_COMMAND_QUEUE_GET_INDEX,
+        gapii_zeCommandQueueGetIndex_params { hCommandQueue, pIndex },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_QUEUE_GET_INDEX);
+            below(params.hCommandQueue, params.pIndex)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandQueueGetMode(hCmdQueue: *mut c_void, pMode: *mut u32) -> u32 {
+    traced(
+        ZE_COMMAND_QUEUE_GET_MODE,
+        gapii_zeCommandQueueGetMode_params { hCmdQueue, pMode },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_QUEUE_GET_MODE);
+            below(params.hCmdQueue, params.pMode)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandQueueGetOrdinal(
+    hCommandQueue: *mut c_void,
+    pOrdinal: *mut u32,
+) -> u32 {
+    traced(
+        ZE_COMMAND_QUEUE_GET_ORDINAL,
+        gapii_zeCommandQueueGetOrdinal_params { hCommandQueue, pOrdinal },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_QUEUE_GET_ORDINAL);
+            below(params.hCommandQueue, params.pOrdinal)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandQueueGetPriority(
+    hCmdQueue: *mut c_void,
+    pPriority: *mut u32,
+) -> u32 {
+    traced(
+        ZE_COMMAND_QUEUE_GET_PRIORITY,
+        gapii_zeCommandQueueGetPriority_params { hCmdQueue, pPriority },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_COMMAND_QUEUE_GET_PRIORITY);
+            below(params.hCmdQueue, params.pPriority)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeCommandQueueSynchronize(
+    hCommandQueue: *mut c_void,
+    timeout: u64,
+) -> u32 {
+    traced(
+        ZE_COMMAND_QUEUE_SYNCHRONIZE,
+        gapii_zeCommandQueueSynchronize_params { hCommandQueue, timeout },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u64) -> u32 =
+                below!(ZE_COMMAND_QUEUE_SYNCHRONIZE);
+            below(params.hCommandQueue, params.timeout)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeContextCreate(
+    hDriver: *mut c_void,
+    desc: *const c_void,
+    phContext: *mut *mut c_void,
+) -> u32 {
+    traced(ZE_CONTEXT_CREATE, gapii_zeContextCreate_params { hDriver, desc, phContext }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+            below!(ZE_CONTEXT_CREATE);
+        below(params.hDriver, params.desc, params.phContext)
+    })
+}
+
+pub unsafe extern "C" fn zeContextCreateEx(
+    hDriver: *mut c_void,
+    desc: *const c_void,
+    numDevices: u32,
+    phDevices: *mut *mut c_void,
+    phContext: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_CONTEXT_CREATE_EX,
+        gapii_zeContextCreateEx_params { hDriver, desc, numDevices, phDevices, phContext },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                u32,
+                *mut *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_CONTEXT_CREATE_EX);
+            below(
+                params.hDriver,
+                params.desc,
+                params.numDevices,
+                params.phDevices,
+                params.phContext,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeContextDestroy(hContext: *mut c_void) -> u32 {
+    traced(ZE_CONTEXT_DESTROY, gapii_zeContextDestroy_params { hContext }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_CONTEXT_DESTROY);
+        below(params.hContext)
+    })
+}
+
+pub unsafe extern "C" fn zeContextEvictImage(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    hImage: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_CONTEXT_EVICT_IMAGE,
+        gapii_zeContextEvictImage_params { hContext, hDevice, hImage },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
+                below!(ZE_CONTEXT_EVICT_IMAGE);
+            below(params.hContext, params.hDevice, params.hImage)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeContextEvictMemory(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    ptr: *mut c_void,
+    size: u64,
+) -> u32 {
+    traced(
+        ZE_CONTEXT_EVICT_MEMORY,
+        gapii_zeContextEvictMemory_params { hContext, hDevice, ptr, size },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, u64) -> u32 =
+                below!(ZE_CONTEXT_EVICT_MEMORY);
+            below(params.hContext, params.hDevice, params.ptr, params.size)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeContextGetStatus(hContext: *mut c_void) -> u32 {
+    traced(ZE_CONTEXT_GET_STATUS, gapii_zeContextGetStatus_params { hContext }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_CONTEXT_GET_STATUS);
+        below(params.hContext)
+    })
+}
+
+pub unsafe extern "C" fn zeContextMakeImageResident(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    hImage: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_CONTEXT_MAKE_IMAGE_RESIDENT,
+        gapii_zeContextMakeImageResident_params { hContext, hDevice, hImage },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
+                below!(ZE_CONTEXT_MAKE_IMAGE_RESIDENT);
+            below(params.hContext, params.hDevice, params.hImage)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeContextMakeMemoryResident(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    ptr: *mut c_void,
+    size: u64,
+) -> u32 {
+    traced(
+        ZE_CONTEXT_MAKE_MEMORY_RESIDENT,
+        gapii_zeContextMakeMemoryResident_params { hContext, hDevice, ptr, size },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, u64) -> u32 =
+                below!(ZE_CONTEXT_MAKE_MEMORY_RESIDENT);
+            below(params.hContext, params.hDevice, params.ptr, params.size)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeContextSystemBarrier(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_CONTEXT_SYSTEM_BARRIER,
+        gapii_zeContextSystemBarrier_params { hContext, hDevice },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_CONTEXT_SYSTEM_BARRIER);
+            below(params.hContext, params.hDevice)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceCanAccessPeer(
+    hDevice: *mut c_void,
+    hPeerDevice: *mut c_void,
+    value: *mut u8,
+) -> u32 {
+    traced(
+        ZE_DEVICE_CAN_ACCESS_PEER,
+        gapii_zeDeviceCanAccessPeer_params { hDevice, hPeerDevice, value },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u8) -> u32 =
+                below!(ZE_DEVICE_CAN_ACCESS_PEER);
+            below(params.hDevice, params.hPeerDevice, params.value)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGet(
+    hDriver: *mut c_void,
+    pCount: *mut u32,
+    phDevices: *mut *mut c_void,
+) -> u32 {
+    traced(ZE_DEVICE_GET, gapii_zeDeviceGet_params { hDriver, pCount, phDevices }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 =
+            below!(ZE_DEVICE_GET);
+        below(params.hDriver, params.pCount, params.phDevices)
+    })
+}
+
+pub unsafe extern "C" fn zeDeviceGetAggregatedCopyOffloadIncrementValue(
+    hDevice: *mut c_void,
+    incrementValue: *mut u32,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE,
+        gapii_zeDeviceGetAggregatedCopyOffloadIncrementValue_params { hDevice, incrementValue },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE);
+            below(params.hDevice, params.incrementValue)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetCacheProperties(
+    hDevice: *mut c_void,
+    pCount: *mut u32,
+    pCacheProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_CACHE_PROPERTIES,
+        gapii_zeDeviceGetCacheProperties_params { hDevice, pCount, pCacheProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_CACHE_PROPERTIES);
+            below(params.hDevice, params.pCount, params.pCacheProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetCommandQueueGroupProperties(
+    hDevice: *mut c_void,
+    pCount: *mut u32,
+    pCommandQueueGroupProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES,
+        gapii_zeDeviceGetCommandQueueGroupProperties_params {
+            hDevice,
+            pCount,
+            pCommandQueueGroupProperties,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES);
+            below(params.hDevice, params.pCount, params.pCommandQueueGroupProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetComputeProperties(
+    hDevice: *mut c_void,
+    pComputeProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_COMPUTE_PROPERTIES,
+        gapii_zeDeviceGetComputeProperties_params { hDevice, pComputeProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_COMPUTE_PROPERTIES);
+            below(params.hDevice, params.pComputeProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetCounterBasedEventMaxValue(
+    hDevice: *mut c_void,
+    maxValue: *mut u64,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE,
+        gapii_zeDeviceGetCounterBasedEventMaxValue_params { hDevice, maxValue },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u64) -> u32 =
+                below!(ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE);
+            below(params.hDevice, params.maxValue)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetExternalMemoryProperties(
+    hDevice: *mut c_void,
+    pExternalMemoryProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES,
+        gapii_zeDeviceGetExternalMemoryProperties_params { hDevice, pExternalMemoryProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES);
+            below(params.hDevice, params.pExternalMemoryProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetFabricVertexExp(
+    hDevice: *mut c_void,
+    phVertex: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_FABRIC_VERTEX_EXP,
+        gapii_zeDeviceGetFabricVertexExp_params { hDevice, phVertex },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_FABRIC_VERTEX_EXP);
+            below(params.hDevice, params.phVertex)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetGlobalTimestamps(
+    hDevice: *mut c_void,
+    hostTimestamp: *mut u64,
+    deviceTimestamp: *mut u64,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_GLOBAL_TIMESTAMPS,
+        gapii_zeDeviceGetGlobalTimestamps_params { hDevice, hostTimestamp, deviceTimestamp },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u64) -> u32 =
+                below!(ZE_DEVICE_GET_GLOBAL_TIMESTAMPS);
+            below(params.hDevice, params.hostTimestamp, params.deviceTimestamp)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetImageProperties(
+    hDevice: *mut c_void,
+    pImageProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_IMAGE_PROPERTIES,
+        gapii_zeDeviceGetImageProperties_params { hDevice, pImageProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_IMAGE_PROPERTIES);
+            below(params.hDevice, params.pImageProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetMemoryAccessProperties(
+    hDevice: *mut c_void,
+    pMemAccessProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES,
+        gapii_zeDeviceGetMemoryAccessProperties_params { hDevice, pMemAccessProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES);
+            below(params.hDevice, params.pMemAccessProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetMemoryProperties(
+    hDevice: *mut c_void,
+    pCount: *mut u32,
+    pMemProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_MEMORY_PROPERTIES,
+        gapii_zeDeviceGetMemoryProperties_params { hDevice, pCount, pMemProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_MEMORY_PROPERTIES);
+            below(params.hDevice, params.pCount, params.pMemProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetModuleProperties(
+    hDevice: *mut c_void,
+    pModuleProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_MODULE_PROPERTIES,
+        gapii_zeDeviceGetModuleProperties_params { hDevice, pModuleProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_MODULE_PROPERTIES);
+            below(params.hDevice, params.pModuleProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetP2PProperties(
+    hDevice: *mut c_void,
+    hPeerDevice: *mut c_void,
+    pP2PProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_P2P_PROPERTIES,
+        gapii_zeDeviceGetP2PProperties_params { hDevice, hPeerDevice, pP2PProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_P2P_PROPERTIES);
+            below(params.hDevice, params.hPeerDevice, params.pP2PProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetProperties(
+    hDevice: *mut c_void,
+    pDeviceProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_PROPERTIES,
+        gapii_zeDeviceGetProperties_params { hDevice, pDeviceProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_PROPERTIES);
+            below(params.hDevice, params.pDeviceProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetRootDevice(
+    hDevice: *mut c_void,
+    phRootDevice: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_ROOT_DEVICE,
+        gapii_zeDeviceGetRootDevice_params { hDevice, phRootDevice },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_ROOT_DEVICE);
+            below(params.hDevice, params.phRootDevice)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetRuntimeRequirements(
+    hDevice: *mut c_void,
+    pObjDesc: *const c_void,
+    pSize: *mut u64,
+    pRequirements: *mut c_char,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_RUNTIME_REQUIREMENTS,
+        gapii_zeDeviceGetRuntimeRequirements_params { hDevice, pObjDesc, pSize, pRequirements },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                *mut u64,
+                *mut c_char,
+            ) -> u32 = below!(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS);
+            below(params.hDevice, params.pObjDesc, params.pSize, params.pRequirements)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetRuntimeRequirementsKey(
+    hDevice: *mut c_void,
+    pKey: *mut *const c_char,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY,
+        gapii_zeDeviceGetRuntimeRequirementsKey_params { hDevice, pKey },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *const c_char) -> u32 =
+                below!(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY);
+            below(params.hDevice, params.pKey)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetStatus(hDevice: *mut c_void) -> u32 {
+    traced(ZE_DEVICE_GET_STATUS, gapii_zeDeviceGetStatus_params { hDevice }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_DEVICE_GET_STATUS);
+        below(params.hDevice)
+    })
+}
+
+pub unsafe extern "C" fn zeDeviceGetSubDevices(
+    hDevice: *mut c_void,
+    pCount: *mut u32,
+    phSubdevices: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_SUB_DEVICES,
+        gapii_zeDeviceGetSubDevices_params { hDevice, pCount, phSubdevices },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_SUB_DEVICES);
+            below(params.hDevice, params.pCount, params.phSubdevices)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceGetVectorWidthPropertiesExt(
+    hDevice: *mut c_void,
+    pCount: *mut u32,
+    pVectorWidthProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT,
+        gapii_zeDeviceGetVectorWidthPropertiesExt_params {
+            hDevice,
+            pCount,
+            pVectorWidthProperties,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT);
+            below(params.hDevice, params.pCount, params.pVectorWidthProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceImportExternalSemaphoreExt(
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    phSemaphore: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT,
+        gapii_zeDeviceImportExternalSemaphoreExt_params { hDevice, desc, phSemaphore },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT);
+            below(params.hDevice, params.desc, params.phSemaphore)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDevicePciGetPropertiesExt(
+    hDevice: *mut c_void,
+    pPciProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_PCI_GET_PROPERTIES_EXT,
+        gapii_zeDevicePciGetPropertiesExt_params { hDevice, pPciProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_PCI_GET_PROPERTIES_EXT);
+            below(params.hDevice, params.pPciProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceReleaseExternalSemaphoreExt(hSemaphore: *mut c_void) -> u32 {
+    traced(
+        ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT,
+        gapii_zeDeviceReleaseExternalSemaphoreExt_params { hSemaphore },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT);
+            below(params.hSemaphore)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceReserveCacheExt(
+    hDevice: *mut c_void,
+    cacheLevel: u64,
+    cacheReservationSize: u64,
+) -> u32 {
+    traced(
+        ZE_DEVICE_RESERVE_CACHE_EXT,
+        gapii_zeDeviceReserveCacheExt_params { hDevice, cacheLevel, cacheReservationSize },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u64, u64) -> u32 =
+                below!(ZE_DEVICE_RESERVE_CACHE_EXT);
+            below(params.hDevice, params.cacheLevel, params.cacheReservationSize)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceSetCacheAdviceExt(
+    hDevice: *mut c_void,
+    ptr: *mut c_void,
+    regionSize: u64,
+    cacheRegion: u32,
+) -> u32 {
+    traced(
+        ZE_DEVICE_SET_CACHE_ADVICE_EXT,
+        gapii_zeDeviceSetCacheAdviceExt_params { hDevice, ptr, regionSize, cacheRegion },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, u32) -> u32 =
+                below!(ZE_DEVICE_SET_CACHE_ADVICE_EXT);
+            below(params.hDevice, params.ptr, params.regionSize, params.cacheRegion)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDeviceSynchronize(hDevice: *mut c_void) -> u32 {
+    traced(ZE_DEVICE_SYNCHRONIZE, gapii_zeDeviceSynchronize_params { hDevice }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_DEVICE_SYNCHRONIZE);
+        below(params.hDevice)
+    })
+}
+
+pub unsafe extern "C" fn zeDeviceValidateRuntimeRequirements(
+    hDevice: *mut c_void,
+    pRequirements: *const c_char,
+    pOut: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS,
+        gapii_zeDeviceValidateRuntimeRequirements_params { hDevice, pRequirements, pOut },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_char, *mut c_void) -> u32 =
+                below!(ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS);
+            below(params.hDevice, params.pRequirements, params.pOut)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDriverGet(pCount: *mut u32, phDrivers: *mut *mut c_void) -> u32 {
+    traced(ZE_DRIVER_GET, gapii_zeDriverGet_params { pCount, phDrivers }, |params| {
+        let below: unsafe extern "C" fn(*mut u32, *mut *mut c_void) -> u32 = below!(ZE_DRIVER_GET);
+        below(params.pCount, params.phDrivers)
+    })
+}
+
+pub unsafe extern "C" fn zeDriverGetApiVersion(hDriver: *mut c_void, version: *mut u32) -> u32 {
+    traced(
+        ZE_DRIVER_GET_API_VERSION,
+        gapii_zeDriverGetApiVersion_params { hDriver, version },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_DRIVER_GET_API_VERSION);
+            below(params.hDriver, params.version)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDriverGetDefaultContext(hDriver: *mut c_void) -> *mut c_void {
+    traced(
+        ZE_DRIVER_GET_DEFAULT_CONTEXT,
+        gapii_zeDriverGetDefaultContext_params { hDriver },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> *mut c_void =
+                below!(ZE_DRIVER_GET_DEFAULT_CONTEXT);
+            below(params.hDriver)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDriverGetExtensionFunctionAddress(
+    hDriver: *mut c_void,
+    name: *const c_char,
+    ppFunctionAddress: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS,
+        gapii_zeDriverGetExtensionFunctionAddress_params { hDriver, name, ppFunctionAddress },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_char, *mut *mut c_void) -> u32 =
+                below!(ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS);
+            below(params.hDriver, params.name, params.ppFunctionAddress)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDriverGetExtensionProperties(
+    hDriver: *mut c_void,
+    pCount: *mut u32,
+    pExtensionProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DRIVER_GET_EXTENSION_PROPERTIES,
+        gapii_zeDriverGetExtensionProperties_params { hDriver, pCount, pExtensionProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
+                below!(ZE_DRIVER_GET_EXTENSION_PROPERTIES);
+            below(params.hDriver, params.pCount, params.pExtensionProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDriverGetIpcProperties(
+    hDriver: *mut c_void,
+    pIpcProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DRIVER_GET_IPC_PROPERTIES,
+        gapii_zeDriverGetIpcProperties_params { hDriver, pIpcProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DRIVER_GET_IPC_PROPERTIES);
+            below(params.hDriver, params.pIpcProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDriverGetLastErrorDescription(
+    hDriver: *mut c_void,
+    ppString: *mut *const c_char,
+) -> u32 {
+    traced(
+        ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION,
+        gapii_zeDriverGetLastErrorDescription_params { hDriver, ppString },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *const c_char) -> u32 =
+                below!(ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION);
+            below(params.hDriver, params.ppString)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDriverGetProperties(
+    hDriver: *mut c_void,
+    pDriverProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_DRIVER_GET_PROPERTIES,
+        gapii_zeDriverGetProperties_params { hDriver, pDriverProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_DRIVER_GET_PROPERTIES);
+            below(params.hDriver, params.pDriverProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExp(
+    hDriver: *mut c_void,
+    rtasFormatA: u32,
+    rtasFormatB: u32,
+) -> u32 {
+    traced(
+        ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP,
+        gapii_zeDriverRTASFormatCompatibilityCheckExp_params { hDriver, rtasFormatA, rtasFormatB },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u32, u32) -> u32 =
+                below!(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP);
+            below(params.hDriver, params.rtasFormatA, params.rtasFormatB)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExt(
+    hDriver: *mut c_void,
+    rtasFormatA: u32,
+    rtasFormatB: u32,
+) -> u32 {
+    traced(
+        ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT,
+        gapii_zeDriverRTASFormatCompatibilityCheckExt_params { hDriver, rtasFormatA, rtasFormatB },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u32, u32) -> u32 =
+                below!(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT);
+            below(params.hDriver, params.rtasFormatA, params.rtasFormatB)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventCounterBasedCloseIpcHandle(hEvent: *mut c_void) -> u32 {
+    traced(
+        ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE,
+        gapii_zeEventCounterBasedCloseIpcHandle_params { hEvent },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE);
+            below(params.hEvent)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventCounterBasedCreate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    phEvent: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EVENT_COUNTER_BASED_CREATE,
+        gapii_zeEventCounterBasedCreate_params { hContext, hDevice, desc, phEvent },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_EVENT_COUNTER_BASED_CREATE);
+            below(params.hContext, params.hDevice, params.desc, params.phEvent)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventCounterBasedGetDeviceAddress(
+    hEvent: *mut c_void,
+    completionValue: *mut u64,
+    deviceAddress: *mut u64,
+) -> u32 {
+    traced(
+        ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS,
+        gapii_zeEventCounterBasedGetDeviceAddress_params { hEvent, completionValue, deviceAddress },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u64) -> u32 =
+                below!(ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS);
+            below(params.hEvent, params.completionValue, params.deviceAddress)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventCounterBasedGetIpcHandle(
+    hEvent: *mut c_void,
+    phIpc: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE,
+        gapii_zeEventCounterBasedGetIpcHandle_params { hEvent, phIpc },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE);
+            below(params.hEvent, params.phIpc)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventCounterBasedOpenIpcHandle(
+    hContext: *mut c_void,
+    hIpc_value: gapii_ze_api::types::ze_ipc_event_counter_based_handle_t,
+    phEvent: *mut *mut c_void,
+) -> u32 {
+    let hIpc = (&raw const hIpc_value).cast::<c_void>();
+    traced(
+        ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE,
+        gapii_zeEventCounterBasedOpenIpcHandle_params { hContext, hIpc, phEvent },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                gapii_ze_api::types::ze_ipc_event_counter_based_handle_t,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE);
+            below(
+                params.hContext,
+                params
+                    .hIpc
+                    .cast::<gapii_ze_api::types::ze_ipc_event_counter_based_handle_t>()
+                    .read(),
+                params.phEvent,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventCreate(
+    hEventPool: *mut c_void,
+    desc: *const c_void,
+    phEvent: *mut *mut c_void,
+) -> u32 {
+    traced(ZE_EVENT_CREATE, gapii_zeEventCreate_params { hEventPool, desc, phEvent }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+            below!(ZE_EVENT_CREATE);
+        below(params.hEventPool, params.desc, params.phEvent)
+    })
+}
+
+pub unsafe extern "C" fn zeEventDestroy(hEvent: *mut c_void) -> u32 {
+    traced(ZE_EVENT_DESTROY, gapii_zeEventDestroy_params { hEvent }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_EVENT_DESTROY);
+        below(params.hEvent)
+    })
+}
+
+pub unsafe extern "C" fn zeEventGetCounterBasedFlags(hEvent: *mut c_void, pFlags: *mut u32) -> u32 {
+    traced(
+        ZE_EVENT_GET_COUNTER_BASED_FLAGS,
+        gapii_zeEventGetCounterBasedFlags_params { hEvent, pFlags },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_EVENT_GET_COUNTER_BASED_FLAGS);
+            below(params.hEvent, params.pFlags)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventGetEventPool(
+    hEvent: *mut c_void,
+    phEventPool: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EVENT_GET_EVENT_POOL,
+        gapii_zeEventGetEventPool_params { hEvent, phEventPool },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_EVENT_GET_EVENT_POOL);
+            below(params.hEvent, params.phEventPool)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventGetSignalScope(hEvent: *mut c_void, pSignalScope: *mut u32) -> u32 {
+    traced(
+        ZE_EVENT_GET_SIGNAL_SCOPE,
+        gapii_zeEventGetSignalScope_params { hEvent, pSignalScope },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_EVENT_GET_SIGNAL_SCOPE);
+            below(params.hEvent, params.pSignalScope)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventGetWaitScope(hEvent: *mut c_void, pWaitScope: *mut u32) -> u32 {
+    traced(
+        ZE_EVENT_GET_WAIT_SCOPE,
+        gapii_zeEventGetWaitScope_params { hEvent, pWaitScope },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_EVENT_GET_WAIT_SCOPE);
+            below(params.hEvent, params.pWaitScope)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventHostReset(hEvent: *mut c_void) -> u32 {
+    traced(ZE_EVENT_HOST_RESET, gapii_zeEventHostReset_params { hEvent }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_EVENT_HOST_RESET);
+        below(params.hEvent)
+    })
+}
+
+pub unsafe extern "C" fn zeEventHostSignal(hEvent: *mut c_void) -> u32 {
+    traced(ZE_EVENT_HOST_SIGNAL, gapii_zeEventHostSignal_params { hEvent }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_EVENT_HOST_SIGNAL);
+        below(params.hEvent)
+    })
+}
+
+pub unsafe extern "C" fn zeEventHostSynchronize(hEvent: *mut c_void, timeout: u64) -> u32 {
+    traced(
+        ZE_EVENT_HOST_SYNCHRONIZE,
+        gapii_zeEventHostSynchronize_params { hEvent, timeout },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u64) -> u32 =
+                below!(ZE_EVENT_HOST_SYNCHRONIZE);
+            below(params.hEvent, params.timeout)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventPoolCloseIpcHandle(hEventPool: *mut c_void) -> u32 {
+    traced(
+        ZE_EVENT_POOL_CLOSE_IPC_HANDLE,
+        gapii_zeEventPoolCloseIpcHandle_params { hEventPool },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_EVENT_POOL_CLOSE_IPC_HANDLE);
+            below(params.hEventPool)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventPoolCreate(
+    hContext: *mut c_void,
+    desc: *const c_void,
+    numDevices: u32,
+    phDevices: *mut *mut c_void,
+    phEventPool: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EVENT_POOL_CREATE,
+        gapii_zeEventPoolCreate_params { hContext, desc, numDevices, phDevices, phEventPool },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                u32,
+                *mut *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_EVENT_POOL_CREATE);
+            below(
+                params.hContext,
+                params.desc,
+                params.numDevices,
+                params.phDevices,
+                params.phEventPool,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventPoolDestroy(hEventPool: *mut c_void) -> u32 {
+    traced(ZE_EVENT_POOL_DESTROY, gapii_zeEventPoolDestroy_params { hEventPool }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_EVENT_POOL_DESTROY);
+        below(params.hEventPool)
+    })
+}
+
+pub unsafe extern "C" fn zeEventPoolGetContextHandle(
+    hEventPool: *mut c_void,
+    phContext: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EVENT_POOL_GET_CONTEXT_HANDLE,
+        gapii_zeEventPoolGetContextHandle_params { hEventPool, phContext },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_EVENT_POOL_GET_CONTEXT_HANDLE);
+            below(params.hEventPool, params.phContext)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventPoolGetFlags(hEventPool: *mut c_void, pFlags: *mut u32) -> u32 {
+    traced(
+        ZE_EVENT_POOL_GET_FLAGS,
+        gapii_zeEventPoolGetFlags_params { hEventPool, pFlags },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_EVENT_POOL_GET_FLAGS);
+            below(params.hEventPool, params.pFlags)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventPoolGetIpcHandle(
+    hEventPool: *mut c_void,
+    phIpc: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EVENT_POOL_GET_IPC_HANDLE,
+        gapii_zeEventPoolGetIpcHandle_params { hEventPool, phIpc },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_EVENT_POOL_GET_IPC_HANDLE);
+            below(params.hEventPool, params.phIpc)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventPoolOpenIpcHandle(
+    hContext: *mut c_void,
+    hIpc_value: gapii_ze_api::types::ze_ipc_event_pool_handle_t,
+    phEventPool: *mut *mut c_void,
+) -> u32 {
+    let hIpc = (&raw const hIpc_value).cast::<c_void>();
+    traced(
+        ZE_EVENT_POOL_OPEN_IPC_HANDLE,
+        gapii_zeEventPoolOpenIpcHandle_params { hContext, hIpc, phEventPool },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                gapii_ze_api::types::ze_ipc_event_pool_handle_t,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_EVENT_POOL_OPEN_IPC_HANDLE);
+            below(
+                params.hContext,
+                params.hIpc.cast::<gapii_ze_api::types::ze_ipc_event_pool_handle_t>().read(),
+                params.phEventPool,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventPoolPutIpcHandle(
+    hContext: *mut c_void,
+    hIpc_value: gapii_ze_api::types::ze_ipc_event_pool_handle_t,
+) -> u32 {
+    let hIpc = (&raw const hIpc_value).cast::<c_void>();
+    traced(
+        ZE_EVENT_POOL_PUT_IPC_HANDLE,
+        gapii_zeEventPoolPutIpcHandle_params { hContext, hIpc },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                gapii_ze_api::types::ze_ipc_event_pool_handle_t,
+            ) -> u32 = below!(ZE_EVENT_POOL_PUT_IPC_HANDLE);
+            below(
+                params.hContext,
+                params.hIpc.cast::<gapii_ze_api::types::ze_ipc_event_pool_handle_t>().read(),
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventQueryKernelTimestamp(
+    hEvent: *mut c_void,
+    dstptr: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EVENT_QUERY_KERNEL_TIMESTAMP,
+        gapii_zeEventQueryKernelTimestamp_params { hEvent, dstptr },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_EVENT_QUERY_KERNEL_TIMESTAMP);
+            below(params.hEvent, params.dstptr)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventQueryKernelTimestampsExt(
+    hEvent: *mut c_void,
+    hDevice: *mut c_void,
+    pCount: *mut u32,
+    pResults: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT,
+        gapii_zeEventQueryKernelTimestampsExt_params { hEvent, hDevice, pCount, pResults },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut u32,
+                *mut c_void,
+            ) -> u32 = below!(ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT);
+            below(params.hEvent, params.hDevice, params.pCount, params.pResults)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeEventQueryStatus(hEvent: *mut c_void) -> u32 {
+    traced(ZE_EVENT_QUERY_STATUS, gapii_zeEventQueryStatus_params { hEvent }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_EVENT_QUERY_STATUS);
+        below(params.hEvent)
+    })
+}
+
+pub unsafe extern "C" fn zeEventQueryTimestampsExp(
+    hEvent: *mut c_void,
+    hDevice: *mut c_void,
+    pCount: *mut u32,
+    pTimestamps: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EVENT_QUERY_TIMESTAMPS_EXP,
+        gapii_zeEventQueryTimestampsExp_params { hEvent, hDevice, pCount, pTimestamps },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut u32,
+                *mut c_void,
+            ) -> u32 = below!(ZE_EVENT_QUERY_TIMESTAMPS_EXP);
+            below(params.hEvent, params.hDevice, params.pCount, params.pTimestamps)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeExecutableGraphDestroyExt(hGraph: *mut c_void) -> u32 {
+    traced(
+        ZE_EXECUTABLE_GRAPH_DESTROY_EXT,
+        gapii_zeExecutableGraphDestroyExt_params { hGraph },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_EXECUTABLE_GRAPH_DESTROY_EXT);
+            below(params.hGraph)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeExecutableGraphGetSourceGraphExt(
+    hGraph: *mut c_void,
+    phSourceGraph: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT,
+        gapii_zeExecutableGraphGetSourceGraphExt_params { hGraph, phSourceGraph },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT);
+            below(params.hGraph, params.phSourceGraph)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeFabricEdgeGetExp(
+    hVertexA: *mut c_void,
+    hVertexB: *mut c_void,
+    pCount: *mut u32,
+    phEdges: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_FABRIC_EDGE_GET_EXP,
+        gapii_zeFabricEdgeGetExp_params { hVertexA, hVertexB, pCount, phEdges },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_FABRIC_EDGE_GET_EXP);
+            below(params.hVertexA, params.hVertexB, params.pCount, params.phEdges)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeFabricEdgeGetPropertiesExp(
+    hEdge: *mut c_void,
+    pEdgeProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_FABRIC_EDGE_GET_PROPERTIES_EXP,
+        gapii_zeFabricEdgeGetPropertiesExp_params { hEdge, pEdgeProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_FABRIC_EDGE_GET_PROPERTIES_EXP);
+            below(params.hEdge, params.pEdgeProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeFabricEdgeGetVerticesExp(
+    hEdge: *mut c_void,
+    phVertexA: *mut *mut c_void,
+    phVertexB: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_FABRIC_EDGE_GET_VERTICES_EXP,
+        gapii_zeFabricEdgeGetVerticesExp_params { hEdge, phVertexA, phVertexB },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_FABRIC_EDGE_GET_VERTICES_EXP);
+            below(params.hEdge, params.phVertexA, params.phVertexB)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeFabricVertexGetDeviceExp(
+    hVertex: *mut c_void,
+    phDevice: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_FABRIC_VERTEX_GET_DEVICE_EXP,
+        gapii_zeFabricVertexGetDeviceExp_params { hVertex, phDevice },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_FABRIC_VERTEX_GET_DEVICE_EXP);
+            below(params.hVertex, params.phDevice)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeFabricVertexGetExp(
+    hDriver: *mut c_void,
+    pCount: *mut u32,
+    phVertices: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_FABRIC_VERTEX_GET_EXP,
+        gapii_zeFabricVertexGetExp_params { hDriver, pCount, phVertices },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 =
+                below!(ZE_FABRIC_VERTEX_GET_EXP);
+            below(params.hDriver, params.pCount, params.phVertices)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeFabricVertexGetPropertiesExp(
+    hVertex: *mut c_void,
+    pVertexProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP,
+        gapii_zeFabricVertexGetPropertiesExp_params { hVertex, pVertexProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP);
+            below(params.hVertex, params.pVertexProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeFabricVertexGetSubVerticesExp(
+    hVertex: *mut c_void,
+    pCount: *mut u32,
+    phSubvertices: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP,
+        gapii_zeFabricVertexGetSubVerticesExp_params { hVertex, pCount, phSubvertices },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 =
+                below!(ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP);
+            below(params.hVertex, params.pCount, params.phSubvertices)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeFenceCreate(
+    hCommandQueue: *mut c_void,
+    desc: *const c_void,
+    phFence: *mut *mut c_void,
+) -> u32 {
+    traced(ZE_FENCE_CREATE, gapii_zeFenceCreate_params { hCommandQueue, desc, phFence }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+            below!(ZE_FENCE_CREATE);
+        below(params.hCommandQueue, params.desc, params.phFence)
+    })
+}
+
+pub unsafe extern "C" fn zeFenceDestroy(hFence: *mut c_void) -> u32 {
+    traced(ZE_FENCE_DESTROY, gapii_zeFenceDestroy_params { hFence }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_FENCE_DESTROY);
+        below(params.hFence)
+    })
+}
+
+pub unsafe extern "C" fn zeFenceHostSynchronize(hFence: *mut c_void, timeout: u64) -> u32 {
+    traced(
+        ZE_FENCE_HOST_SYNCHRONIZE,
+        gapii_zeFenceHostSynchronize_params { hFence, timeout },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u64) -> u32 =
+                below!(ZE_FENCE_HOST_SYNCHRONIZE);
+            below(params.hFence, params.timeout)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeFenceQueryStatus(hFence: *mut c_void) -> u32 {
+    traced(ZE_FENCE_QUERY_STATUS, gapii_zeFenceQueryStatus_params { hFence }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_FENCE_QUERY_STATUS);
+        below(params.hFence)
+    })
+}
+
+pub unsafe extern "C" fn zeFenceReset(hFence: *mut c_void) -> u32 {
+    traced(ZE_FENCE_RESET, gapii_zeFenceReset_params { hFence }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_FENCE_RESET);
+        below(params.hFence)
+    })
+}
+
+pub unsafe extern "C" fn zeGraphCreateExt(
+    hContext: *mut c_void,
+    pNext: *const c_void,
+    phGraph: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_GRAPH_CREATE_EXT,
+        gapii_zeGraphCreateExt_params { hContext, pNext, phGraph },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_GRAPH_CREATE_EXT);
+            below(params.hContext, params.pNext, params.phGraph)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeGraphDestroyExt(hGraph: *mut c_void) -> u32 {
+    traced(ZE_GRAPH_DESTROY_EXT, gapii_zeGraphDestroyExt_params { hGraph }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_GRAPH_DESTROY_EXT);
+        below(params.hGraph)
+    })
+}
+
+pub unsafe extern "C" fn zeGraphDumpContentsExt(
+    hGraph: *mut c_void,
+    filePath: *const c_char,
+    pNext: *const c_void,
+) -> u32 {
+    traced(
+        ZE_GRAPH_DUMP_CONTENTS_EXT,
+        gapii_zeGraphDumpContentsExt_params { hGraph, filePath, pNext },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_void) -> u32 =
+                below!(ZE_GRAPH_DUMP_CONTENTS_EXT);
+            below(params.hGraph, params.filePath, params.pNext)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeGraphGetPrimaryCommandListExt(
+    hGraph: *mut c_void,
+    phCommandList: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT,
+        gapii_zeGraphGetPrimaryCommandListExt_params { hGraph, phCommandList },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT);
+            below(params.hGraph, params.phCommandList)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeGraphInstantiateExt(
+    hGraph: *mut c_void,
+    pNext: *const c_void,
+    phExecutableGraph: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_GRAPH_INSTANTIATE_EXT,
+        gapii_zeGraphInstantiateExt_params { hGraph, pNext, phExecutableGraph },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_GRAPH_INSTANTIATE_EXT);
+            below(params.hGraph, params.pNext, params.phExecutableGraph)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeGraphIsEmptyExt(hGraph: *mut c_void) -> u32 {
+    traced(ZE_GRAPH_IS_EMPTY_EXT, gapii_zeGraphIsEmptyExt_params { hGraph }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_GRAPH_IS_EMPTY_EXT);
+        below(params.hGraph)
+    })
+}
+
+pub unsafe extern "C" fn zeGraphSetDestructionCallbackExt(
+    hGraph: *mut c_void,
+    pfnCallback: *mut c_void,
+    pUserData: *mut c_void,
+    pNext: *const c_void,
+) -> u32 {
+    traced(
+        ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT,
+        gapii_zeGraphSetDestructionCallbackExt_params { hGraph, pfnCallback, pUserData, pNext },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+            ) -> u32 = below!(ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT);
+            below(params.hGraph, params.pfnCallback, params.pUserData, params.pNext)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeImageCreate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    phImage: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_IMAGE_CREATE,
+        gapii_zeImageCreate_params { hContext, hDevice, desc, phImage },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_IMAGE_CREATE);
+            below(params.hContext, params.hDevice, params.desc, params.phImage)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeImageDestroy(hImage: *mut c_void) -> u32 {
+    traced(ZE_IMAGE_DESTROY, gapii_zeImageDestroy_params { hImage }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_IMAGE_DESTROY);
+        below(params.hImage)
+    })
+}
+
+pub unsafe extern "C" fn zeImageGetAllocPropertiesExt(
+    hContext: *mut c_void,
+    hImage: *mut c_void,
+    pImageAllocProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT,
+        gapii_zeImageGetAllocPropertiesExt_params { hContext, hImage, pImageAllocProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
+                below!(ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT);
+            below(params.hContext, params.hImage, params.pImageAllocProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeImageGetDeviceOffsetExp(
+    hImage: *mut c_void,
+    pDeviceOffset: *mut u64,
+) -> u32 {
+    traced(
+        ZE_IMAGE_GET_DEVICE_OFFSET_EXP,
+        gapii_zeImageGetDeviceOffsetExp_params { hImage, pDeviceOffset },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u64) -> u32 =
+                below!(ZE_IMAGE_GET_DEVICE_OFFSET_EXP);
+            below(params.hImage, params.pDeviceOffset)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeImageGetMemoryPropertiesExp(
+    hImage: *mut c_void,
+    pMemoryProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP,
+        gapii_zeImageGetMemoryPropertiesExp_params { hImage, pMemoryProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP);
+            below(params.hImage, params.pMemoryProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeImageGetProperties(
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    pImageProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_IMAGE_GET_PROPERTIES,
+        gapii_zeImageGetProperties_params { hDevice, desc, pImageProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
+                below!(ZE_IMAGE_GET_PROPERTIES);
+            below(params.hDevice, params.desc, params.pImageProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeImageViewCreateExp(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    hImage: *mut c_void,
+    phImageView: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_IMAGE_VIEW_CREATE_EXP,
+        gapii_zeImageViewCreateExp_params { hContext, hDevice, desc, hImage, phImageView },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_IMAGE_VIEW_CREATE_EXP);
+            below(params.hContext, params.hDevice, params.desc, params.hImage, params.phImageView)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeImageViewCreateExt(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    hImage: *mut c_void,
+    phImageView: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_IMAGE_VIEW_CREATE_EXT,
+        gapii_zeImageViewCreateExt_params { hContext, hDevice, desc, hImage, phImageView },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_IMAGE_VIEW_CREATE_EXT);
+            below(params.hContext, params.hDevice, params.desc, params.hImage, params.phImageView)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeInit(flags: u32) -> u32 {
+    traced(ZE_INIT, gapii_zeInit_params { flags }, |params| {
+        let below: unsafe extern "C" fn(u32) -> u32 = below!(ZE_INIT);
+        below(params.flags)
+    })
+}
+
+pub unsafe extern "C" fn zeInitDrivers(
+    pCount: *mut u32,
+    phDrivers: *mut *mut c_void,
+    desc: *mut c_void,
+) -> u32 {
+    traced(ZE_INIT_DRIVERS, gapii_zeInitDrivers_params { pCount, phDrivers, desc }, |params| {
+        let below: unsafe extern "C" fn(*mut u32, *mut *mut c_void, *mut c_void) -> u32 =
+            below!(ZE_INIT_DRIVERS);
+        below(params.pCount, params.phDrivers, params.desc)
+    })
+}
+
+pub unsafe extern "C" fn zeKernelCreate(
+    hModule: *mut c_void,
+    desc: *const c_void,
+    phKernel: *mut *mut c_void,
+) -> u32 {
+    traced(ZE_KERNEL_CREATE, gapii_zeKernelCreate_params { hModule, desc, phKernel }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+            below!(ZE_KERNEL_CREATE);
+        below(params.hModule, params.desc, params.phKernel)
+    })
+}
+
+pub unsafe extern "C" fn zeKernelDestroy(hKernel: *mut c_void) -> u32 {
+    traced(ZE_KERNEL_DESTROY, gapii_zeKernelDestroy_params { hKernel }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_KERNEL_DESTROY);
+        below(params.hKernel)
+    })
+}
+
+pub unsafe extern "C" fn zeKernelGetAllocationPropertiesExp(
+    hKernel: *mut c_void,
+    pCount: *mut u32,
+    pAllocationProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP,
+        gapii_zeKernelGetAllocationPropertiesExp_params { hKernel, pCount, pAllocationProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
+                below!(ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP);
+            below(params.hKernel, params.pCount, params.pAllocationProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelGetBinaryExp(
+    hKernel: *mut c_void,
+    pSize: *mut u64,
+    pKernelBinary: *mut u8,
+) -> u32 {
+    traced(
+        ZE_KERNEL_GET_BINARY_EXP,
+        gapii_zeKernelGetBinaryExp_params { hKernel, pSize, pKernelBinary },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8) -> u32 =
+                below!(ZE_KERNEL_GET_BINARY_EXP);
+            below(params.hKernel, params.pSize, params.pKernelBinary)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelGetIndirectAccess(hKernel: *mut c_void, pFlags: *mut u32) -> u32 {
+    traced(
+        ZE_KERNEL_GET_INDIRECT_ACCESS,
+        gapii_zeKernelGetIndirectAccess_params { hKernel, pFlags },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_KERNEL_GET_INDIRECT_ACCESS);
+            below(params.hKernel, params.pFlags)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelGetName(
+    hKernel: *mut c_void,
+    pSize: *mut u64,
+    pName: *mut c_char,
+) -> u32 {
+    traced(ZE_KERNEL_GET_NAME, gapii_zeKernelGetName_params { hKernel, pSize, pName }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *mut u64, *mut c_char) -> u32 =
+            below!(ZE_KERNEL_GET_NAME);
+        below(params.hKernel, params.pSize, params.pName)
+    })
+}
+
+pub unsafe extern "C" fn zeKernelGetProperties(
+    hKernel: *mut c_void,
+    pKernelProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_KERNEL_GET_PROPERTIES,
+        gapii_zeKernelGetProperties_params { hKernel, pKernelProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_KERNEL_GET_PROPERTIES);
+            below(params.hKernel, params.pKernelProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelGetSourceAttributes(
+    hKernel: *mut c_void,
+    pSize: *mut u32,
+    pString: *mut *mut c_char,
+) -> u32 {
+    traced(
+        ZE_KERNEL_GET_SOURCE_ATTRIBUTES,
+        gapii_zeKernelGetSourceAttributes_params { hKernel, pSize, pString },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_char) -> u32 =
+                below!(ZE_KERNEL_GET_SOURCE_ATTRIBUTES);
+            below(params.hKernel, params.pSize, params.pString)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelSchedulingHintExp(
+    hKernel: *mut c_void,
+    pHint: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_KERNEL_SCHEDULING_HINT_EXP,
+        gapii_zeKernelSchedulingHintExp_params { hKernel, pHint },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_KERNEL_SCHEDULING_HINT_EXP);
+            below(params.hKernel, params.pHint)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelSetArgumentValue(
+    hKernel: *mut c_void,
+    argIndex: u32,
+    argSize: u64,
+    pArgValue: *const c_void,
+) -> u32 {
+    traced(
+        ZE_KERNEL_SET_ARGUMENT_VALUE,
+        gapii_zeKernelSetArgumentValue_params { hKernel, argIndex, argSize, pArgValue },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u32, u64, *const c_void) -> u32 =
+                below!(ZE_KERNEL_SET_ARGUMENT_VALUE);
+            below(params.hKernel, params.argIndex, params.argSize, params.pArgValue)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelSetCacheConfig(hKernel: *mut c_void, flags: u32) -> u32 {
+    traced(
+        ZE_KERNEL_SET_CACHE_CONFIG,
+        gapii_zeKernelSetCacheConfig_params { hKernel, flags },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u32) -> u32 =
+                below!(ZE_KERNEL_SET_CACHE_CONFIG);
+            below(params.hKernel, params.flags)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelSetGlobalOffsetExp(
+    hKernel: *mut c_void,
+    offsetX: u32,
+    offsetY: u32,
+    offsetZ: u32,
+) -> u32 {
+    traced(
+        ZE_KERNEL_SET_GLOBAL_OFFSET_EXP,
+        gapii_zeKernelSetGlobalOffsetExp_params { hKernel, offsetX, offsetY, offsetZ },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u32, u32, u32) -> u32 =
+                below!(ZE_KERNEL_SET_GLOBAL_OFFSET_EXP);
+            below(params.hKernel, params.offsetX, params.offsetY, params.offsetZ)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelSetGroupSize(
+    hKernel: *mut c_void,
+    groupSizeX: u32,
+    groupSizeY: u32,
+    groupSizeZ: u32,
+) -> u32 {
+    traced(
+        ZE_KERNEL_SET_GROUP_SIZE,
+        gapii_zeKernelSetGroupSize_params { hKernel, groupSizeX, groupSizeY, groupSizeZ },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u32, u32, u32) -> u32 =
+                below!(ZE_KERNEL_SET_GROUP_SIZE);
+            below(params.hKernel, params.groupSizeX, params.groupSizeY, params.groupSizeZ)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelSetIndirectAccess(hKernel: *mut c_void, flags: u32) -> u32 {
+    traced(
+        ZE_KERNEL_SET_INDIRECT_ACCESS,
+        gapii_zeKernelSetIndirectAccess_params { hKernel, flags },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u32) -> u32 =
+                below!(ZE_KERNEL_SET_INDIRECT_ACCESS);
+            below(params.hKernel, params.flags)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelSuggestGroupSize(
+    hKernel: *mut c_void,
+    globalSizeX: u32,
+    globalSizeY: u32,
+    globalSizeZ: u32,
+    groupSizeX: *mut u32,
+    groupSizeY: *mut u32,
+    groupSizeZ: *mut u32,
+) -> u32 {
+    traced(
+        ZE_KERNEL_SUGGEST_GROUP_SIZE,
+        gapii_zeKernelSuggestGroupSize_params {
+            hKernel,
+            globalSizeX,
+            globalSizeY,
+            globalSizeZ,
+            groupSizeX,
+            groupSizeY,
+            groupSizeZ,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                u32,
+                u32,
+                *mut u32,
+                *mut u32,
+                *mut u32,
+            ) -> u32 = below!(ZE_KERNEL_SUGGEST_GROUP_SIZE);
+            below(
+                params.hKernel,
+                params.globalSizeX,
+                params.globalSizeY,
+                params.globalSizeZ,
+                params.groupSizeX,
+                params.groupSizeY,
+                params.groupSizeZ,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeKernelSuggestMaxCooperativeGroupCount(
+    hKernel: *mut c_void,
+    totalGroupCount: *mut u32,
+) -> u32 {
+    traced(
+        ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT,
+        gapii_zeKernelSuggestMaxCooperativeGroupCount_params { hKernel, totalGroupCount },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
+                below!(ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT);
+            below(params.hKernel, params.totalGroupCount)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemAllocDevice(
+    hContext: *mut c_void,
+    device_desc: *const c_void,
+    size: u64,
+    alignment: u64,
+    hDevice: *mut c_void,
+    pptr: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MEM_ALLOC_DEVICE,
+        gapii_zeMemAllocDevice_params { hContext, device_desc, size, alignment, hDevice, pptr },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                u64,
+                u64,
+                *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_MEM_ALLOC_DEVICE);
+            below(
+                params.hContext,
+                params.device_desc,
+                params.size,
+                params.alignment,
+                params.hDevice,
+                params.pptr,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemAllocHost(
+    hContext: *mut c_void,
+    host_desc: *const c_void,
+    size: u64,
+    alignment: u64,
+    pptr: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MEM_ALLOC_HOST,
+        gapii_zeMemAllocHost_params { hContext, host_desc, size, alignment, pptr },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                u64,
+                u64,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_MEM_ALLOC_HOST);
+            below(params.hContext, params.host_desc, params.size, params.alignment, params.pptr)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemAllocShared(
+    hContext: *mut c_void,
+    device_desc: *const c_void,
+    host_desc: *const c_void,
+    size: u64,
+    alignment: u64,
+    hDevice: *mut c_void,
+    pptr: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MEM_ALLOC_SHARED,
+        gapii_zeMemAllocShared_params {
+            hContext,
+            device_desc,
+            host_desc,
+            size,
+            alignment,
+            hDevice,
+            pptr,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                *const c_void,
+                u64,
+                u64,
+                *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_MEM_ALLOC_SHARED);
+            below(
+                params.hContext,
+                params.device_desc,
+                params.host_desc,
+                params.size,
+                params.alignment,
+                params.hDevice,
+                params.pptr,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemCloseIpcHandle(hContext: *mut c_void, ptr: *const c_void) -> u32 {
+    traced(ZE_MEM_CLOSE_IPC_HANDLE, gapii_zeMemCloseIpcHandle_params { hContext, ptr }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 =
+            below!(ZE_MEM_CLOSE_IPC_HANDLE);
+        below(params.hContext, params.ptr)
+    })
+}
+
+pub unsafe extern "C" fn zeMemFree(hContext: *mut c_void, ptr: *mut c_void) -> u32 {
+    traced(ZE_MEM_FREE, gapii_zeMemFree_params { hContext, ptr }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = below!(ZE_MEM_FREE);
+        below(params.hContext, params.ptr)
+    })
+}
+
+pub unsafe extern "C" fn zeMemFreeExt(
+    hContext: *mut c_void,
+    pMemFreeDesc: *const c_void,
+    ptr: *mut c_void,
+) -> u32 {
+    traced(ZE_MEM_FREE_EXT, gapii_zeMemFreeExt_params { hContext, pMemFreeDesc, ptr }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
+            below!(ZE_MEM_FREE_EXT);
+        below(params.hContext, params.pMemFreeDesc, params.ptr)
+    })
+}
+
+pub unsafe extern "C" fn zeMemGetAddressRange(
+    hContext: *mut c_void,
+    ptr: *const c_void,
+    pBase: *mut *mut c_void,
+    pSize: *mut u64,
+) -> u32 {
+    traced(
+        ZE_MEM_GET_ADDRESS_RANGE,
+        gapii_zeMemGetAddressRange_params { hContext, ptr, pBase, pSize },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                *mut *mut c_void,
+                *mut u64,
+            ) -> u32 = below!(ZE_MEM_GET_ADDRESS_RANGE);
+            below(params.hContext, params.ptr, params.pBase, params.pSize)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemGetAllocProperties(
+    hContext: *mut c_void,
+    ptr: *const c_void,
+    pMemAllocProperties: *mut c_void,
+    phDevice: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MEM_GET_ALLOC_PROPERTIES,
+        gapii_zeMemGetAllocProperties_params { hContext, ptr, pMemAllocProperties, phDevice },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_MEM_GET_ALLOC_PROPERTIES);
+            below(params.hContext, params.ptr, params.pMemAllocProperties, params.phDevice)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemGetAtomicAccessAttributeExp(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    ptr: *const c_void,
+    size: u64,
+    pAttr: *mut u32,
+) -> u32 {
+    traced(
+        ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP,
+        gapii_zeMemGetAtomicAccessAttributeExp_params { hContext, hDevice, ptr, size, pAttr },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u64,
+                *mut u32,
+            ) -> u32 = below!(ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP);
+            below(params.hContext, params.hDevice, params.ptr, params.size, params.pAttr)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemGetFileDescriptorFromIpcHandleExp(
+    hContext: *mut c_void,
+    ipcHandle_value: gapii_ze_api::types::ze_ipc_mem_handle_t,
+    pHandle: *mut u64,
+) -> u32 {
+    let ipcHandle = (&raw const ipcHandle_value).cast::<c_void>();
+    traced(
+        ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP,
+        gapii_zeMemGetFileDescriptorFromIpcHandleExp_params { hContext, ipcHandle, pHandle },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                gapii_ze_api::types::ze_ipc_mem_handle_t,
+                *mut u64,
+            ) -> u32 = below!(ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP);
+            below(
+                params.hContext,
+                params.ipcHandle.cast::<gapii_ze_api::types::ze_ipc_mem_handle_t>().read(),
+                params.pHandle,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemGetIpcHandle(
+    hContext: *mut c_void,
+    ptr: *const c_void,
+    pIpcHandle: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MEM_GET_IPC_HANDLE,
+        gapii_zeMemGetIpcHandle_params { hContext, ptr, pIpcHandle },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
+                below!(ZE_MEM_GET_IPC_HANDLE);
+            below(params.hContext, params.ptr, params.pIpcHandle)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemGetIpcHandleFromFileDescriptorExp(
+    hContext: *mut c_void,
+    handle: u64,
+    pIpcHandle: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP,
+        gapii_zeMemGetIpcHandleFromFileDescriptorExp_params { hContext, handle, pIpcHandle },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> u32 =
+                below!(ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP);
+            below(params.hContext, params.handle, params.pIpcHandle)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemGetIpcHandleWithProperties(
+    hContext: *mut c_void,
+    ptr: *const c_void,
+    pNext: *mut c_void,
+    pIpcHandle: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES,
+        gapii_zeMemGetIpcHandleWithProperties_params { hContext, ptr, pNext, pIpcHandle },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                *mut c_void,
+            ) -> u32 = below!(ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES);
+            below(params.hContext, params.ptr, params.pNext, params.pIpcHandle)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemGetPitchFor2dImage(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    imageWidth: u64,
+    imageHeight: u64,
+    elementSizeInBytes: u32,
+    rowPitch: *mut u64,
+) -> u32 {
+    traced(
+        ZE_MEM_GET_PITCH_FOR2D_IMAGE,
+        gapii_zeMemGetPitchFor2dImage_params {
+            hContext,
+            hDevice,
+            imageWidth,
+            imageHeight,
+            elementSizeInBytes,
+            rowPitch,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                u64,
+                u64,
+                u32,
+                *mut u64,
+            ) -> u32 = below!(ZE_MEM_GET_PITCH_FOR2D_IMAGE);
+            below(
+                params.hContext,
+                params.hDevice,
+                params.imageWidth,
+                params.imageHeight,
+                params.elementSizeInBytes,
+                params.rowPitch,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemOpenIpcHandle(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    handle_value: gapii_ze_api::types::ze_ipc_mem_handle_t,
+    flags: u32,
+    pptr: *mut *mut c_void,
+) -> u32 {
+    let handle = (&raw const handle_value).cast::<c_void>();
+    traced(
+        ZE_MEM_OPEN_IPC_HANDLE,
+        gapii_zeMemOpenIpcHandle_params { hContext, hDevice, handle, flags, pptr },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                gapii_ze_api::types::ze_ipc_mem_handle_t,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_MEM_OPEN_IPC_HANDLE);
+            below(
+                params.hContext,
+                params.hDevice,
+                params.handle.cast::<gapii_ze_api::types::ze_ipc_mem_handle_t>().read(),
+                params.flags,
+                params.pptr,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeMemPutIpcHandle(
+    hContext: *mut c_void,
+    handle_value: gapii_ze_api::types::ze_ipc_mem_handle_t,
+) -> u32 {
+    let handle = (&raw const handle_value).cast::<c_void>();
+    traced(ZE_MEM_PUT_IPC_HANDLE, gapii_zeMemPutIpcHandle_params { hContext, handle }, |params| {
+        let below: unsafe extern "C" fn(
+            *mut c_void,
+            gapii_ze_api::types::ze_ipc_mem_handle_t,
+        ) -> u32 = below!(ZE_MEM_PUT_IPC_HANDLE);
+        below(
+            params.hContext,
+            params.handle.cast::<gapii_ze_api::types::ze_ipc_mem_handle_t>().read(),
+        )
+    })
+}
+
+pub unsafe extern "C" fn zeMemSetAtomicAccessAttributeExp(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    ptr: *const c_void,
+    size: u64,
+    attr: u32,
+) -> u32 {
+    traced(
+        ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP,
+        gapii_zeMemSetAtomicAccessAttributeExp_params { hContext, hDevice, ptr, size, attr },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u64,
+                u32,
+            ) -> u32 = below!(ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP);
+            below(params.hContext, params.hDevice, params.ptr, params.size, params.attr)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleBuildLogDestroy(hModuleBuildLog: *mut c_void) -> u32 {
+    traced(
+        ZE_MODULE_BUILD_LOG_DESTROY,
+        gapii_zeModuleBuildLogDestroy_params { hModuleBuildLog },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_MODULE_BUILD_LOG_DESTROY);
+            below(params.hModuleBuildLog)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleBuildLogGetString(
+    hModuleBuildLog: *mut c_void,
+    pSize: *mut u64,
+    pBuildLog: *mut c_char,
+) -> u32 {
+    traced(
+        ZE_MODULE_BUILD_LOG_GET_STRING,
+        gapii_zeModuleBuildLogGetString_params { hModuleBuildLog, pSize, pBuildLog },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u64, *mut c_char) -> u32 =
+                below!(ZE_MODULE_BUILD_LOG_GET_STRING);
+            below(params.hModuleBuildLog, params.pSize, params.pBuildLog)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleCreate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    phModule: *mut *mut c_void,
+    phBuildLog: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MODULE_CREATE,
+        gapii_zeModuleCreate_params { hContext, hDevice, desc, phModule, phBuildLog },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_MODULE_CREATE);
+            below(params.hContext, params.hDevice, params.desc, params.phModule, params.phBuildLog)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleDestroy(hModule: *mut c_void) -> u32 {
+    traced(ZE_MODULE_DESTROY, gapii_zeModuleDestroy_params { hModule }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_MODULE_DESTROY);
+        below(params.hModule)
+    })
+}
+
+pub unsafe extern "C" fn zeModuleDynamicLink(
+    numModules: u32,
+    phModules: *mut *mut c_void,
+    phLinkLog: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MODULE_DYNAMIC_LINK,
+        gapii_zeModuleDynamicLink_params { numModules, phModules, phLinkLog },
+        |params| {
+            let below: unsafe extern "C" fn(u32, *mut *mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_MODULE_DYNAMIC_LINK);
+            below(params.numModules, params.phModules, params.phLinkLog)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleGetFunctionPointer(
+    hModule: *mut c_void,
+    pFunctionName: *const c_char,
+    pfnFunction: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MODULE_GET_FUNCTION_POINTER,
+        gapii_zeModuleGetFunctionPointer_params { hModule, pFunctionName, pfnFunction },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_char, *mut *mut c_void) -> u32 =
+                below!(ZE_MODULE_GET_FUNCTION_POINTER);
+            below(params.hModule, params.pFunctionName, params.pfnFunction)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleGetGlobalPointer(
+    hModule: *mut c_void,
+    pGlobalName: *const c_char,
+    pSize: *mut u64,
+    pptr: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MODULE_GET_GLOBAL_POINTER,
+        gapii_zeModuleGetGlobalPointer_params { hModule, pGlobalName, pSize, pptr },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_char,
+                *mut u64,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_MODULE_GET_GLOBAL_POINTER);
+            below(params.hModule, params.pGlobalName, params.pSize, params.pptr)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleGetKernelNames(
+    hModule: *mut c_void,
+    pCount: *mut u32,
+    pNames: *mut *const c_char,
+) -> u32 {
+    traced(
+        ZE_MODULE_GET_KERNEL_NAMES,
+        gapii_zeModuleGetKernelNames_params { hModule, pCount, pNames },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *const c_char) -> u32 =
+                below!(ZE_MODULE_GET_KERNEL_NAMES);
+            below(params.hModule, params.pCount, params.pNames)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleGetNativeBinary(
+    hModule: *mut c_void,
+    pSize: *mut u64,
+    pModuleNativeBinary: *mut u8,
+) -> u32 {
+    traced(
+        ZE_MODULE_GET_NATIVE_BINARY,
+        gapii_zeModuleGetNativeBinary_params { hModule, pSize, pModuleNativeBinary },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8) -> u32 =
+                below!(ZE_MODULE_GET_NATIVE_BINARY);
+            below(params.hModule, params.pSize, params.pModuleNativeBinary)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleGetProperties(
+    hModule: *mut c_void,
+    pModuleProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MODULE_GET_PROPERTIES,
+        gapii_zeModuleGetProperties_params { hModule, pModuleProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_MODULE_GET_PROPERTIES);
+            below(params.hModule, params.pModuleProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeModuleInspectLinkageExt(
+    pInspectDesc: *mut c_void,
+    numModules: u32,
+    phModules: *mut *mut c_void,
+    phLog: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_MODULE_INSPECT_LINKAGE_EXT,
+        gapii_zeModuleInspectLinkageExt_params { pInspectDesc, numModules, phModules, phLog },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_MODULE_INSPECT_LINKAGE_EXT);
+            below(params.pInspectDesc, params.numModules, params.phModules, params.phLog)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zePhysicalMemCreate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *mut c_void,
+    phPhysicalMemory: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_PHYSICAL_MEM_CREATE,
+        gapii_zePhysicalMemCreate_params { hContext, hDevice, desc, phPhysicalMemory },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_PHYSICAL_MEM_CREATE);
+            below(params.hContext, params.hDevice, params.desc, params.phPhysicalMemory)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zePhysicalMemDestroy(
+    hContext: *mut c_void,
+    hPhysicalMemory: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_PHYSICAL_MEM_DESTROY,
+        gapii_zePhysicalMemDestroy_params { hContext, hPhysicalMemory },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_PHYSICAL_MEM_DESTROY);
+            below(params.hContext, params.hPhysicalMemory)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zePhysicalMemGetProperties(
+    hContext: *mut c_void,
+    hPhysicalMem: *mut c_void,
+    pMemProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_PHYSICAL_MEM_GET_PROPERTIES,
+        gapii_zePhysicalMemGetProperties_params { hContext, hPhysicalMem, pMemProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
+                below!(ZE_PHYSICAL_MEM_GET_PROPERTIES);
+            below(params.hContext, params.hPhysicalMem, params.pMemProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASBuilderBuildExp(
+    hBuilder: *mut c_void,
+    pBuildOpDescriptor: *const c_void,
+    pScratchBuffer: *mut c_void,
+    scratchBufferSizeBytes: u64,
+    pRtasBuffer: *mut c_void,
+    rtasBufferSizeBytes: u64,
+    hParallelOperation: *mut c_void,
+    pBuildUserPtr: *mut c_void,
+    pBounds: *mut c_void,
+    pRtasBufferSizeBytes: *mut u64,
+) -> u32 {
+    traced(
+        ZE_RTAS_BUILDER_BUILD_EXP,
+        gapii_zeRTASBuilderBuildExp_params {
+            hBuilder,
+            pBuildOpDescriptor,
+            pScratchBuffer,
+            scratchBufferSizeBytes,
+            pRtasBuffer,
+            rtasBufferSizeBytes,
+            hParallelOperation,
+            pBuildUserPtr,
+            pBounds,
+            pRtasBufferSizeBytes,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u64,
+                *mut c_void,
+                u64,
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *mut u64,
+            ) -> u32 = below!(ZE_RTAS_BUILDER_BUILD_EXP);
+            below(
+                params.hBuilder,
+                params.pBuildOpDescriptor,
+                params.pScratchBuffer,
+                params.scratchBufferSizeBytes,
+                params.pRtasBuffer,
+                params.rtasBufferSizeBytes,
+                params.hParallelOperation,
+                params.pBuildUserPtr,
+                params.pBounds,
+                params.pRtasBufferSizeBytes,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASBuilderBuildExt(
+    hBuilder: *mut c_void,
+    pBuildOpDescriptor: *const c_void,
+    pScratchBuffer: *mut c_void,
+    scratchBufferSizeBytes: u64,
+    pRtasBuffer: *mut c_void,
+    rtasBufferSizeBytes: u64,
+    hParallelOperation: *mut c_void,
+    pBuildUserPtr: *mut c_void,
+    pBounds: *mut c_void,
+    pRtasBufferSizeBytes: *mut u64,
+) -> u32 {
+    traced(
+        ZE_RTAS_BUILDER_BUILD_EXT,
+        gapii_zeRTASBuilderBuildExt_params {
+            hBuilder,
+            pBuildOpDescriptor,
+            pScratchBuffer,
+            scratchBufferSizeBytes,
+            pRtasBuffer,
+            rtasBufferSizeBytes,
+            hParallelOperation,
+            pBuildUserPtr,
+            pBounds,
+            pRtasBufferSizeBytes,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                *mut c_void,
+                u64,
+                *mut c_void,
+                u64,
+                *mut c_void,
+                *mut c_void,
+                *mut c_void,
+                *mut u64,
+            ) -> u32 = below!(ZE_RTAS_BUILDER_BUILD_EXT);
+            below(
+                params.hBuilder,
+                params.pBuildOpDescriptor,
+                params.pScratchBuffer,
+                params.scratchBufferSizeBytes,
+                params.pRtasBuffer,
+                params.rtasBufferSizeBytes,
+                params.hParallelOperation,
+                params.pBuildUserPtr,
+                params.pBounds,
+                params.pRtasBufferSizeBytes,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASBuilderCommandListAppendCopyExt(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    srcptr: *const c_void,
+    size: u64,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT,
+        gapii_zeRTASBuilderCommandListAppendCopyExt_params {
+            hCommandList,
+            dstptr,
+            srcptr,
+            size,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                u64,
+                *mut c_void,
+                u32,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT);
+            below(
+                params.hCommandList,
+                params.dstptr,
+                params.srcptr,
+                params.size,
+                params.hSignalEvent,
+                params.numWaitEvents,
+                params.phWaitEvents,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASBuilderCreateExp(
+    hDriver: *mut c_void,
+    pDescriptor: *const c_void,
+    phBuilder: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_RTAS_BUILDER_CREATE_EXP,
+        gapii_zeRTASBuilderCreateExp_params { hDriver, pDescriptor, phBuilder },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_RTAS_BUILDER_CREATE_EXP);
+            below(params.hDriver, params.pDescriptor, params.phBuilder)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASBuilderCreateExt(
+    hDriver: *mut c_void,
+    pDescriptor: *const c_void,
+    phBuilder: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_RTAS_BUILDER_CREATE_EXT,
+        gapii_zeRTASBuilderCreateExt_params { hDriver, pDescriptor, phBuilder },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_RTAS_BUILDER_CREATE_EXT);
+            below(params.hDriver, params.pDescriptor, params.phBuilder)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASBuilderDestroyExp(hBuilder: *mut c_void) -> u32 {
+    traced(
+        ZE_RTAS_BUILDER_DESTROY_EXP,
+        gapii_zeRTASBuilderDestroyExp_params { hBuilder },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_RTAS_BUILDER_DESTROY_EXP);
+            below(params.hBuilder)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASBuilderDestroyExt(hBuilder: *mut c_void) -> u32 {
+    traced(
+        ZE_RTAS_BUILDER_DESTROY_EXT,
+        gapii_zeRTASBuilderDestroyExt_params { hBuilder },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_RTAS_BUILDER_DESTROY_EXT);
+            below(params.hBuilder)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExp(
+    hBuilder: *mut c_void,
+    pBuildOpDescriptor: *const c_void,
+    pProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP,
+        gapii_zeRTASBuilderGetBuildPropertiesExp_params {
+            hBuilder,
+            pBuildOpDescriptor,
+            pProperties,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
+                below!(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP);
+            below(params.hBuilder, params.pBuildOpDescriptor, params.pProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExt(
+    hBuilder: *mut c_void,
+    pBuildOpDescriptor: *const c_void,
+    pProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT,
+        gapii_zeRTASBuilderGetBuildPropertiesExt_params {
+            hBuilder,
+            pBuildOpDescriptor,
+            pProperties,
+        },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
+                below!(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT);
+            below(params.hBuilder, params.pBuildOpDescriptor, params.pProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASParallelOperationCreateExp(
+    hDriver: *mut c_void,
+    phParallelOperation: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP,
+        gapii_zeRTASParallelOperationCreateExp_params { hDriver, phParallelOperation },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP);
+            below(params.hDriver, params.phParallelOperation)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASParallelOperationCreateExt(
+    hDriver: *mut c_void,
+    phParallelOperation: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT,
+        gapii_zeRTASParallelOperationCreateExt_params { hDriver, phParallelOperation },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
+                below!(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT);
+            below(params.hDriver, params.phParallelOperation)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASParallelOperationDestroyExp(hParallelOperation: *mut c_void) -> u32 {
+    traced(
+        ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP,
+        gapii_zeRTASParallelOperationDestroyExp_params { hParallelOperation },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP);
+            below(params.hParallelOperation)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASParallelOperationDestroyExt(hParallelOperation: *mut c_void) -> u32 {
+    traced(
+        ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT,
+        gapii_zeRTASParallelOperationDestroyExt_params { hParallelOperation },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT);
+            below(params.hParallelOperation)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExp(
+    hParallelOperation: *mut c_void,
+    pProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP,
+        gapii_zeRTASParallelOperationGetPropertiesExp_params { hParallelOperation, pProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP);
+            below(params.hParallelOperation, params.pProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExt(
+    hParallelOperation: *mut c_void,
+    pProperties: *mut c_void,
+) -> u32 {
+    traced(
+        ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT,
+        gapii_zeRTASParallelOperationGetPropertiesExt_params { hParallelOperation, pProperties },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                below!(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT);
+            below(params.hParallelOperation, params.pProperties)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASParallelOperationJoinExp(hParallelOperation: *mut c_void) -> u32 {
+    traced(
+        ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP,
+        gapii_zeRTASParallelOperationJoinExp_params { hParallelOperation },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP);
+            below(params.hParallelOperation)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeRTASParallelOperationJoinExt(hParallelOperation: *mut c_void) -> u32 {
+    traced(
+        ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT,
+        gapii_zeRTASParallelOperationJoinExt_params { hParallelOperation },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT);
+            below(params.hParallelOperation)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeSamplerCreate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    phSampler: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_SAMPLER_CREATE,
+        gapii_zeSamplerCreate_params { hContext, hDevice, desc, phSampler },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *mut c_void,
+                *const c_void,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_SAMPLER_CREATE);
+            below(params.hContext, params.hDevice, params.desc, params.phSampler)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeSamplerDestroy(hSampler: *mut c_void) -> u32 {
+    traced(ZE_SAMPLER_DESTROY, gapii_zeSamplerDestroy_params { hSampler }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void) -> u32 = below!(ZE_SAMPLER_DESTROY);
+        below(params.hSampler)
+    })
+}
+
+pub unsafe extern "C" fn zeVirtualMemFree(
+    hContext: *mut c_void,
+    ptr: *const c_void,
+    size: u64,
+) -> u32 {
+    traced(ZE_VIRTUAL_MEM_FREE, gapii_zeVirtualMemFree_params { hContext, ptr, size }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 =
+            below!(ZE_VIRTUAL_MEM_FREE);
+        below(params.hContext, params.ptr, params.size)
+    })
+}
+
+pub unsafe extern "C" fn zeVirtualMemGetAccessAttribute(
+    hContext: *mut c_void,
+    ptr: *const c_void,
+    size: u64,
+    access: *mut u32,
+    outSize: *mut u64,
+) -> u32 {
+    traced(
+        ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE,
+        gapii_zeVirtualMemGetAccessAttribute_params { hContext, ptr, size, access, outSize },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                u64,
+                *mut u32,
+                *mut u64,
+            ) -> u32 = below!(ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE);
+            below(params.hContext, params.ptr, params.size, params.access, params.outSize)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeVirtualMemMap(
+    hContext: *mut c_void,
+    ptr: *const c_void,
+    size: u64,
+    hPhysicalMemory: *mut c_void,
+    offset: u64,
+    access: u32,
+) -> u32 {
+    traced(
+        ZE_VIRTUAL_MEM_MAP,
+        gapii_zeVirtualMemMap_params { hContext, ptr, size, hPhysicalMemory, offset, access },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                u64,
+                *mut c_void,
+                u64,
+                u32,
+            ) -> u32 = below!(ZE_VIRTUAL_MEM_MAP);
+            below(
+                params.hContext,
+                params.ptr,
+                params.size,
+                params.hPhysicalMemory,
+                params.offset,
+                params.access,
+            )
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeVirtualMemQueryPageSize(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    size: u64,
+    pagesize: *mut u64,
+) -> u32 {
+    traced(
+        ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE,
+        gapii_zeVirtualMemQueryPageSize_params { hContext, hDevice, size, pagesize },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut u64) -> u32 =
+                below!(ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE);
+            below(params.hContext, params.hDevice, params.size, params.pagesize)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeVirtualMemReserve(
+    hContext: *mut c_void,
+    pStart: *const c_void,
+    size: u64,
+    pptr: *mut *mut c_void,
+) -> u32 {
+    traced(
+        ZE_VIRTUAL_MEM_RESERVE,
+        gapii_zeVirtualMemReserve_params { hContext, pStart, size, pptr },
+        |params| {
+            let below: unsafe extern "C" fn(
+                *mut c_void,
+                *const c_void,
+                u64,
+                *mut *mut c_void,
+            ) -> u32 = below!(ZE_VIRTUAL_MEM_RESERVE);
+            below(params.hContext, params.pStart, params.size, params.pptr)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeVirtualMemSetAccessAttribute(
+    hContext: *mut c_void,
+    ptr: *const c_void,
+    size: u64,
+    access: u32,
+) -> u32 {
+    traced(
+        ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE,
+        gapii_zeVirtualMemSetAccessAttribute_params { hContext, ptr, size, access },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void, *const c_void, u64, u32) -> u32 =
+                below!(ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE);
+            below(params.hContext, params.ptr, params.size, params.access)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zeVirtualMemUnmap(
+    hContext: *mut c_void,
+    ptr: *const c_void,
+    size: u64,
+) -> u32 {
+    traced(ZE_VIRTUAL_MEM_UNMAP, gapii_zeVirtualMemUnmap_params { hContext, ptr, size }, |params| {
+        let below: unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 =
+            below!(ZE_VIRTUAL_MEM_UNMAP);
+        below(params.hContext, params.ptr, params.size)
+    })
+}
+
+pub unsafe extern "C" fn zerGetDefaultContext() -> *mut c_void {
+    traced(ZER_GET_DEFAULT_CONTEXT, (), |_| {
+        let below: unsafe extern "C" fn() -> *mut c_void = below!(ZER_GET_DEFAULT_CONTEXT);
+        below()
+    })
+}
+
+pub unsafe extern "C" fn zerGetLastErrorDescription(ppString: *mut *const c_char) -> u32 {
+    traced(
+        ZER_GET_LAST_ERROR_DESCRIPTION,
+        gapii_zerGetLastErrorDescription_params { ppString },
+        |params| {
+            let below: unsafe extern "C" fn(*mut *const c_char) -> u32 =
+                below!(ZER_GET_LAST_ERROR_DESCRIPTION);
+            below(params.ppString)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(hDevice: *mut c_void) -> u32 {
+    traced(
+        ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER,
+        gapii_zerTranslateDeviceHandleToIdentifier_params { hDevice },
+        |params| {
+            let below: unsafe extern "C" fn(*mut c_void) -> u32 =
+                below!(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER);
+            below(params.hDevice)
+        },
+    )
+}
+
+pub unsafe extern "C" fn zerTranslateIdentifierToDeviceHandle(identifier: u32) -> *mut c_void {
+    traced(
+        ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE,
+        gapii_zerTranslateIdentifierToDeviceHandle_params { identifier },
+        |params| {
+            let below: unsafe extern "C" fn(u32) -> *mut c_void =
+                below!(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE);
+            below(params.identifier)
         },
     )
 }

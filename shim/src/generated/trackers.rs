@@ -1251,6 +1251,258 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     Some(Handler(glWeightPointerOES as *const ())),
     None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(zeCommandListAppendMemoryCopy as *const ())),
+    Some(Handler(zeCommandListAppendMemoryCopyFromContext as *const ())),
+    Some(Handler(zeCommandListAppendMemoryCopyRegion as *const ())),
+    Some(Handler(zeCommandListAppendMemoryCopyWithParameters as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(zeCommandListCreate as *const ())),
+    None,
+    Some(Handler(zeCommandListCreateImmediate as *const ())),
+    Some(Handler(zeCommandListDestroy as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(zeCommandListReset as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    Some(Handler(zeMemAllocDevice as *const ())),
+    Some(Handler(zeMemAllocHost as *const ())),
+    Some(Handler(zeMemAllocShared as *const ())),
+    None,
+    Some(Handler(zeMemFree as *const ())),
+    Some(Handler(zeMemFreeExt as *const ())),
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
+    None,
 ];
 
 pub unsafe extern "C" fn eglCreateDRMImageMESA(
@@ -1259,7 +1511,7 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_DRM_IMAGE_MESA);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, attrib_list) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, attrib_list) };
     let result = driver(dpy, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateDRMImageMESA::leave(
@@ -1281,7 +1533,7 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_FENCE_SYNC_NV);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, condition, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
@@ -1323,7 +1575,7 @@ pub unsafe extern "C" fn eglCreateImage(
         *mut c_void,
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_IMAGE);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
@@ -1369,7 +1621,7 @@ pub unsafe extern "C" fn eglCreateImageKHR(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_IMAGE_KHR);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, ctx, target, buffer, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
@@ -1415,7 +1667,7 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, buftype, buffer, config, attrib_list);
     };
     let result = driver(dpy, buftype, buffer, config, attrib_list);
@@ -1442,7 +1694,9 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_PBUFFER_SURFACE);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, config, attrib_list) };
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(dpy, config, attrib_list);
+    };
     let result = driver(dpy, config, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePbufferSurface::leave(
@@ -1470,7 +1724,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PIXMAP_SURFACE);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, config, pixmap, attrib_list);
     };
     let result = driver(dpy, config, pixmap, attrib_list);
@@ -1496,7 +1750,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void =
         driver!(EGL_CREATE_PIXMAP_SURFACE_HI);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, config, pixmap) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, config, pixmap) };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePixmapSurfaceHI::enter(
             tracked,
@@ -1534,7 +1788,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
         *mut c_void,
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
@@ -1576,7 +1830,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, config, native_pixmap, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
@@ -1618,7 +1872,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
         *mut c_void,
         *const isize,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, config, native_window, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
@@ -1660,7 +1914,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, config, native_window, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
@@ -1702,7 +1956,7 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, config, stream, attrib_list);
     };
     let result = driver(dpy, config, stream, attrib_list);
@@ -1729,7 +1983,7 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_STREAM_SYNC_NV);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, stream, r#type, attrib_list);
     };
     let result = driver(dpy, stream, r#type, attrib_list);
@@ -1755,7 +2009,9 @@ pub unsafe extern "C" fn eglCreateSync(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_SYNC);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, r#type, attrib_list) };
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(dpy, r#type, attrib_list);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateSync::enter(
             tracked,
@@ -1788,7 +2044,9 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
         driver!(EGL_CREATE_SYNC64_KHR);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, r#type, attrib_list) };
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(dpy, r#type, attrib_list);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateSync64KHR::enter(
             tracked,
@@ -1821,7 +2079,9 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
         driver!(EGL_CREATE_SYNC_KHR);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, r#type, attrib_list) };
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(dpy, r#type, attrib_list);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateSyncKHR::enter(
             tracked,
@@ -1859,7 +2119,7 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
         *mut c_void,
         *const i32,
     ) -> *mut c_void = driver!(EGL_CREATE_WINDOW_SURFACE);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, config, win, attrib_list);
     };
     let result = driver(dpy, config, win, attrib_list);
@@ -1880,7 +2140,7 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
 
 pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_DISPLAY_EXT);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroyDisplayEXT::enter(tracked, readable, observer, dpy as u64)
     });
@@ -1889,7 +2149,7 @@ pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
 
 pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_IMAGE);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, image) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, image) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroyImage::enter(tracked, readable, observer, dpy as u64, image as u64)
     });
@@ -1899,7 +2159,7 @@ pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -
 pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_IMAGE_KHR);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, image) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, image) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroyImageKHR::enter(tracked, readable, observer, dpy as u64, image as u64)
     });
@@ -1909,7 +2169,7 @@ pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void
 pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_SURFACE);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, surface) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, surface) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroySurface::enter(tracked, readable, observer, dpy as u64, surface as u64)
     });
@@ -1918,7 +2178,7 @@ pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_voi
 
 pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, sync) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, sync) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroySync::enter(tracked, readable, observer, dpy as u64, sync as u64)
     });
@@ -1928,7 +2188,7 @@ pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> 
 pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
         driver!(EGL_DESTROY_SYNC_KHR);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, sync) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, sync) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroySyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64)
     });
@@ -1937,7 +2197,7 @@ pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) 
 
 pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC_NV);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(sync) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(sync) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroySyncNV::enter(tracked, readable, observer, sync as u64)
     });
@@ -1958,7 +2218,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
         *mut i32,
         *mut u64,
     ) -> u32 = driver!(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, image, fourcc, num_planes, modifiers);
     };
     let result = driver(dpy, image, fourcc, num_planes, modifiers);
@@ -1980,7 +2240,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
 
 pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
     let driver: unsafe extern "C" fn(*mut c_void) -> *mut c_void = driver!(EGL_GET_DISPLAY);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(display_id) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(display_id) };
     let result = driver(display_id);
     tracker.update(|tracked, readable, observer| {
         commands::eglGetDisplay::leave(
@@ -2001,7 +2261,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const isize) -> *mut c_void =
         driver!(EGL_GET_PLATFORM_DISPLAY);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(platform, native_display, attrib_list);
     };
     let result = driver(platform, native_display, attrib_list);
@@ -2026,7 +2286,7 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
 ) -> *mut c_void {
     let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) -> *mut c_void =
         driver!(EGL_GET_PLATFORM_DISPLAY_EXT);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(platform, native_display, attrib_list);
     };
     let result = driver(platform, native_display, attrib_list);
@@ -2052,7 +2312,7 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
 ) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32) -> u32 =
         driver!(EGL_SURFACE_ATTRIB);
-    let Some(mut tracker) = Tracker::begin_egl() else {
+    let Some(mut tracker) = Tracker::begin_process() else {
         return driver(dpy, surface, attribute, value);
     };
     let result = driver(dpy, surface, attribute, value);
@@ -2073,7 +2333,7 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
 
 pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void, i32) -> u32 = driver!(EGL_SWAP_INTERVAL);
-    let Some(mut tracker) = Tracker::begin_egl() else { return driver(dpy, interval) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, interval) };
     let result = driver(dpy, interval);
     tracker.update(|tracked, readable, observer| {
         commands::eglSwapInterval::leave(tracked, readable, observer, dpy as u64, interval, result)
@@ -6000,4 +6260,522 @@ pub unsafe extern "C" fn glWeightPointerOES(
         )
     });
     driver(size, r#type, stride, pointer)
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    srcptr: *const c_void,
+    size: u64,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *const c_void,
+        u64,
+        *mut c_void,
+        u32,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(
+            hCommandList,
+            dstptr,
+            srcptr,
+            size,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendMemoryCopy::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            dstptr as u64,
+            srcptr as u64,
+            size,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    driver(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    hContextSrc: *mut c_void,
+    srcptr: *const c_void,
+    size: u64,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *const c_void,
+        u64,
+        *mut c_void,
+        u32,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(
+            hCommandList,
+            dstptr,
+            hContextSrc,
+            srcptr,
+            size,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendMemoryCopyFromContext::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            dstptr as u64,
+            hContextSrc as u64,
+            srcptr as u64,
+            size,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    driver(
+        hCommandList,
+        dstptr,
+        hContextSrc,
+        srcptr,
+        size,
+        hSignalEvent,
+        numWaitEvents,
+        phWaitEvents,
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    dstRegion: *const c_void,
+    dstPitch: u32,
+    dstSlicePitch: u32,
+    srcptr: *const c_void,
+    srcRegion: *const c_void,
+    srcPitch: u32,
+    srcSlicePitch: u32,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *const c_void,
+        u32,
+        u32,
+        *const c_void,
+        *const c_void,
+        u32,
+        u32,
+        *mut c_void,
+        u32,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(
+            hCommandList,
+            dstptr,
+            dstRegion,
+            dstPitch,
+            dstSlicePitch,
+            srcptr,
+            srcRegion,
+            srcPitch,
+            srcSlicePitch,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendMemoryCopyRegion::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            dstptr as u64,
+            dstRegion as u64,
+            dstPitch,
+            dstSlicePitch,
+            srcptr as u64,
+            srcRegion as u64,
+            srcPitch,
+            srcSlicePitch,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    driver(
+        hCommandList,
+        dstptr,
+        dstRegion,
+        dstPitch,
+        dstSlicePitch,
+        srcptr,
+        srcRegion,
+        srcPitch,
+        srcSlicePitch,
+        hSignalEvent,
+        numWaitEvents,
+        phWaitEvents,
+    )
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
+    hCommandList: *mut c_void,
+    dstptr: *mut c_void,
+    srcptr: *const c_void,
+    size: u64,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *const c_void,
+        u64,
+        *const c_void,
+        *mut c_void,
+        u32,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(
+            hCommandList,
+            dstptr,
+            srcptr,
+            size,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendMemoryCopyWithParameters::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            dstptr as u64,
+            srcptr as u64,
+            size,
+            pNext as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    driver(hCommandList, dstptr, srcptr, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
+}
+
+pub unsafe extern "C" fn zeCommandListCreate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    phCommandList: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *const c_void,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_COMMAND_LIST_CREATE);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(hContext, hDevice, desc, phCommandList);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListCreate::enter(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            hDevice as u64,
+            desc as u64,
+            phCommandList as u64,
+        )
+    });
+    let result = driver(hContext, hDevice, desc, phCommandList);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListCreate::leave(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            hDevice as u64,
+            desc as u64,
+            phCommandList as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeCommandListCreateImmediate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    altdesc: *const c_void,
+    phCommandList: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *const c_void,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_COMMAND_LIST_CREATE_IMMEDIATE);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(hContext, hDevice, altdesc, phCommandList);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListCreateImmediate::enter(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            hDevice as u64,
+            altdesc as u64,
+            phCommandList as u64,
+        )
+    });
+    let result = driver(hContext, hDevice, altdesc, phCommandList);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListCreateImmediate::leave(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            hDevice as u64,
+            altdesc as u64,
+            phCommandList as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeCommandListDestroy(hCommandList: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_LIST_DESTROY);
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(hCommandList) };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListDestroy::enter(tracked, readable, observer, hCommandList as u64)
+    });
+    driver(hCommandList)
+}
+
+pub unsafe extern "C" fn zeCommandListReset(hCommandList: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_LIST_RESET);
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(hCommandList) };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListReset::enter(tracked, readable, observer, hCommandList as u64)
+    });
+    driver(hCommandList)
+}
+
+pub unsafe extern "C" fn zeMemAllocDevice(
+    hContext: *mut c_void,
+    device_desc: *const c_void,
+    size: u64,
+    alignment: u64,
+    hDevice: *mut c_void,
+    pptr: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *const c_void,
+        u64,
+        u64,
+        *mut c_void,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_MEM_ALLOC_DEVICE);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(hContext, device_desc, size, alignment, hDevice, pptr);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeMemAllocDevice::enter(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            device_desc as u64,
+            size,
+            alignment,
+            hDevice as u64,
+            pptr as u64,
+        )
+    });
+    let result = driver(hContext, device_desc, size, alignment, hDevice, pptr);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeMemAllocDevice::leave(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            device_desc as u64,
+            size,
+            alignment,
+            hDevice as u64,
+            pptr as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeMemAllocHost(
+    hContext: *mut c_void,
+    host_desc: *const c_void,
+    size: u64,
+    alignment: u64,
+    pptr: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *const c_void,
+        u64,
+        u64,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_MEM_ALLOC_HOST);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(hContext, host_desc, size, alignment, pptr);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeMemAllocHost::enter(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            host_desc as u64,
+            size,
+            alignment,
+            pptr as u64,
+        )
+    });
+    let result = driver(hContext, host_desc, size, alignment, pptr);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeMemAllocHost::leave(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            host_desc as u64,
+            size,
+            alignment,
+            pptr as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeMemAllocShared(
+    hContext: *mut c_void,
+    device_desc: *const c_void,
+    host_desc: *const c_void,
+    size: u64,
+    alignment: u64,
+    hDevice: *mut c_void,
+    pptr: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *const c_void,
+        *const c_void,
+        u64,
+        u64,
+        *mut c_void,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_MEM_ALLOC_SHARED);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(hContext, device_desc, host_desc, size, alignment, hDevice, pptr);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeMemAllocShared::enter(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            device_desc as u64,
+            host_desc as u64,
+            size,
+            alignment,
+            hDevice as u64,
+            pptr as u64,
+        )
+    });
+    let result = driver(hContext, device_desc, host_desc, size, alignment, hDevice, pptr);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeMemAllocShared::leave(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            device_desc as u64,
+            host_desc as u64,
+            size,
+            alignment,
+            hDevice as u64,
+            pptr as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeMemFree(hContext: *mut c_void, ptr: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(ZE_MEM_FREE);
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(hContext, ptr) };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeMemFree::enter(tracked, readable, observer, hContext as u64, ptr as u64)
+    });
+    driver(hContext, ptr)
+}
+
+pub unsafe extern "C" fn zeMemFreeExt(
+    hContext: *mut c_void,
+    pMemFreeDesc: *const c_void,
+    ptr: *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
+        driver!(ZE_MEM_FREE_EXT);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(hContext, pMemFreeDesc, ptr);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeMemFreeExt::enter(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            pMemFreeDesc as u64,
+            ptr as u64,
+        )
+    });
+    driver(hContext, pMemFreeDesc, ptr)
 }

@@ -9,3 +9,4 @@ pub use super::commands_gl_es2::*;
 pub use super::commands_gl_es3::*;
 pub use super::commands_gl_shared_extensions::*;
 pub use super::commands_gl_vendor_extensions::*;
+pub use super::commands_level_zero::*;

@@ -708,7 +708,7 @@ pub mod eglCreatePixmapSurfaceHI {
         config: u64,
         pixmap: u64,
     ) {
-        layouts::e_g_l_client_pixmap_h_i(memory, seen, 2, pixmap);
+        layouts::e_g_l_client_pixmap_h_i(memory, seen, 2, pixmap, 1);
     }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(

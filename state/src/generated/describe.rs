@@ -480,6 +480,20 @@ impl Describe for Path {
     }
 }
 
+impl Kind for CommandList {
+    const NAME: &'static str = "CommandList";
+}
+
+impl Describe for CommandList {
+    fn describe(&self) -> Value {
+        Value::Record(vec![
+            ("is_immediate", self.is_immediate.describe()),
+            ("read_memory", list(&self.read_memory, |it| it.describe())),
+            ("written_memory", list(&self.written_memory, |it| it.describe())),
+        ])
+    }
+}
+
 impl Describe for Mapping {
     fn describe(&self) -> Value {
         Value::Record(vec![
@@ -732,6 +746,15 @@ impl Describe for CurrentAttrib {
     }
 }
 
+impl Describe for Piece {
+    fn describe(&self) -> Value {
+        Value::Record(vec![
+            ("address", Value::Address(self.address)),
+            ("size", self.size.describe()),
+        ])
+    }
+}
+
 impl Describe for SurfaceKind {
     fn describe(&self) -> Value {
         match self {
@@ -968,6 +991,15 @@ impl Describe for ProcessState {
         Value::Record(vec![
             ("debug_callback", Value::Address(self.debug_callback)),
             ("debug_types", map(&self.debug_types, |it| it.describe(), |it| it.describe())),
+            (
+                "visible_memory",
+                map(&self.visible_memory, |it| Value::Address(*it), |it| it.describe()),
+            ),
+            (
+                "device_memory",
+                map(&self.device_memory, |it| Value::Address(*it), |it| it.describe()),
+            ),
+            ("written_memory", list(&self.written_memory, |it| it.describe())),
             ("configs", objects(&self.configs)),
             ("egl_contexts", objects(&self.egl_contexts)),
             ("displays", objects(&self.displays)),
@@ -975,6 +1007,7 @@ impl Describe for ProcessState {
             ("streams", objects(&self.streams)),
             ("surfaces", objects(&self.surfaces)),
             ("egl_syncs", objects(&self.egl_syncs)),
+            ("command_lists", objects(&self.command_lists)),
         ])
     }
 }

@@ -5,7 +5,7 @@ use crate::Ignore;
 use crate::dispatch::{CommandState, bits};
 
 /// Commands that do something with the state, by name.
-pub static COMMANDS: [CommandState; 771] = [
+pub static COMMANDS: [CommandState; 877] = [
     CommandState {
         name: "eglBindAPI",
         enter: None,
@@ -11075,6 +11075,1943 @@ pub static COMMANDS: [CommandState; 771] = [
                 bits::<u32>(args, 0),
                 bits::<i32>(args, 1),
                 bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendGraphExt",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendGraphExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendHostFunction",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendHostFunction::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(args, 5),
+                bits::<u64>(args, 6),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendLaunchKernelWithArguments",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendLaunchKernelWithArguments::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u32>(args, 7),
+                bits::<u64>(args, 8),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendLaunchKernelWithParameters",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendLaunchKernelWithParameters::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(args, 5),
+                bits::<u64>(args, 6),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendMemoryCopy",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendMemoryCopy::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(args, 5),
+                bits::<u64>(args, 6),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendMemoryCopyFromContext",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendMemoryCopyFromContext::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(args, 6),
+                bits::<u64>(args, 7),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendMemoryCopyRegion",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendMemoryCopyRegion::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u32>(args, 7),
+                bits::<u32>(args, 8),
+                bits::<u64>(args, 9),
+                bits::<u32>(args, 10),
+                bits::<u64>(args, 11),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendMemoryCopyWithParameters",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendMemoryCopyWithParameters::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(args, 6),
+                bits::<u64>(args, 7),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendMemoryFillWithParameters",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendMemoryFillWithParameters::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u32>(args, 7),
+                bits::<u64>(args, 8),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendSignalExternalSemaphoreExt",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendSignalExternalSemaphoreExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(args, 5),
+                bits::<u64>(args, 6),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListAppendWaitExternalSemaphoreExt",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendWaitExternalSemaphoreExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(args, 5),
+                bits::<u64>(args, 6),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListBeginCaptureIntoGraphExt",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListBeginCaptureIntoGraphExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListBeginGraphCaptureExt",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListBeginGraphCaptureExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListCreate::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeCommandListCreateImmediate",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListCreateImmediate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListCreateImmediate::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeCommandListDestroy",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListDestroy::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListEndGraphCaptureExt",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListEndGraphCaptureExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListGetNextCommandIdExp",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListGetNextCommandIdExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListGetNextCommandIdWithKernelsExp",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListGetNextCommandIdWithKernelsExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeCommandListHostSynchronize",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListHostSynchronize::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeCommandListImmediateAppendCommandListsWithParameters",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListImmediateAppendCommandListsWithParameters::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(args, 5),
+                bits::<u64>(args, 6),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListReset",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListReset::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandListUpdateMutableCommandsExp",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListUpdateMutableCommandsExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandQueueCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandQueueCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeCommandQueueExecuteCommandLists",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandQueueExecuteCommandLists::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeCommandQueueExecuteCommandLists::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeCommandQueueSynchronize",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeCommandQueueSynchronize::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeContextCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeContextCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeContextCreateEx",
+        enter: Some(|thread, memory, args, _| {
+            zeContextCreateEx::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeDeviceGet",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGet::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetCacheProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetCacheProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetCacheProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetCommandQueueGroupProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetCommandQueueGroupProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetCommandQueueGroupProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetComputeProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetComputeProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetComputeProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetExternalMemoryProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetExternalMemoryProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetExternalMemoryProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetImageProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetImageProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetImageProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetMemoryAccessProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetMemoryAccessProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetMemoryAccessProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetMemoryProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetMemoryProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetMemoryProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetModuleProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetModuleProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetModuleProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetP2PProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetP2PProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetP2PProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetRuntimeRequirements",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetRuntimeRequirements::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetSubDevices",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetSubDevices::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceGetVectorWidthPropertiesExt",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceGetVectorWidthPropertiesExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceGetVectorWidthPropertiesExt::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceImportExternalSemaphoreExt",
+        enter: Some(|thread, memory, args, _| {
+            zeDeviceImportExternalSemaphoreExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeDevicePciGetPropertiesExt",
+        enter: Some(|thread, memory, args, _| {
+            zeDevicePciGetPropertiesExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDevicePciGetPropertiesExt::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDeviceValidateRuntimeRequirements",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeDeviceValidateRuntimeRequirements::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDriverGet",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeDriverGet::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDriverGetExtensionProperties",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeDriverGetExtensionProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDriverGetIpcProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDriverGetIpcProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDriverGetIpcProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeDriverGetProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeDriverGetProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeDriverGetProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeEventCounterBasedCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeEventCounterBasedCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeEventCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeEventCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeEventHostSynchronize",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeEventHostSynchronize::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeEventPoolCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeEventPoolCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeEventQueryKernelTimestampsExt",
+        enter: Some(|thread, memory, args, _| {
+            zeEventQueryKernelTimestampsExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeEventQueryKernelTimestampsExt::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeEventQueryTimestampsExp",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeEventQueryTimestampsExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeFabricEdgeGetExp",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeFabricEdgeGetExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeFabricEdgeGetPropertiesExp",
+        enter: Some(|thread, memory, args, _| {
+            zeFabricEdgeGetPropertiesExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeFabricEdgeGetPropertiesExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeFabricVertexGetExp",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeFabricVertexGetExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeFabricVertexGetPropertiesExp",
+        enter: Some(|thread, memory, args, _| {
+            zeFabricVertexGetPropertiesExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeFabricVertexGetPropertiesExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeFabricVertexGetSubVerticesExp",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeFabricVertexGetSubVerticesExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeFenceCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeFenceCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeFenceHostSynchronize",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeFenceHostSynchronize::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeGraphCreateExt",
+        enter: Some(|thread, memory, args, _| {
+            zeGraphCreateExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeGraphDumpContentsExt",
+        enter: Some(|thread, memory, args, _| {
+            zeGraphDumpContentsExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeGraphInstantiateExt",
+        enter: Some(|thread, memory, args, _| {
+            zeGraphInstantiateExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeGraphSetDestructionCallbackExt",
+        enter: Some(|thread, memory, args, _| {
+            zeGraphSetDestructionCallbackExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeImageCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeImageCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeImageGetAllocPropertiesExt",
+        enter: Some(|thread, memory, args, _| {
+            zeImageGetAllocPropertiesExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeImageGetAllocPropertiesExt::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeImageGetMemoryPropertiesExp",
+        enter: Some(|thread, memory, args, _| {
+            zeImageGetMemoryPropertiesExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeImageGetMemoryPropertiesExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeImageGetProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeImageGetProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeImageGetProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeImageViewCreateExp",
+        enter: Some(|thread, memory, args, _| {
+            zeImageViewCreateExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeImageViewCreateExt",
+        enter: Some(|thread, memory, args, _| {
+            zeImageViewCreateExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeInitDrivers",
+        enter: Some(|thread, memory, args, _| {
+            zeInitDrivers::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeInitDrivers::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeKernelCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeKernelCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeKernelGetAllocationPropertiesExp",
+        enter: Some(|thread, memory, args, _| {
+            zeKernelGetAllocationPropertiesExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeKernelGetAllocationPropertiesExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeKernelGetBinaryExp",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeKernelGetBinaryExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeKernelGetName",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeKernelGetName::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeKernelGetProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeKernelGetProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeKernelGetProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeKernelGetSourceAttributes",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeKernelGetSourceAttributes::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeKernelSchedulingHintExp",
+        enter: Some(|thread, memory, args, _| {
+            zeKernelSchedulingHintExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeMemAllocDevice",
+        enter: Some(|thread, memory, args, _| {
+            zeMemAllocDevice::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeMemAllocDevice::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeMemAllocHost",
+        enter: Some(|thread, memory, args, _| {
+            zeMemAllocHost::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeMemAllocHost::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeMemAllocShared",
+        enter: Some(|thread, memory, args, _| {
+            zeMemAllocShared::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u64>(args, 6),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeMemAllocShared::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeMemFree",
+        enter: Some(|thread, memory, args, _| {
+            zeMemFree::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeMemFreeExt",
+        enter: Some(|thread, memory, args, _| {
+            zeMemFreeExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeMemGetAddressRange",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeMemGetAddressRange::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeMemGetAllocProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeMemGetAllocProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeMemGetAllocProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeMemGetIpcHandleWithProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeMemGetIpcHandleWithProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeModuleBuildLogGetString",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeModuleBuildLogGetString::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeModuleCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeModuleCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeModuleGetGlobalPointer",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeModuleGetGlobalPointer::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeModuleGetKernelNames",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeModuleGetKernelNames::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeModuleGetNativeBinary",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeModuleGetNativeBinary::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeModuleGetProperties",
+        enter: Some(|thread, memory, args, _| {
+            zeModuleGetProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeModuleGetProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeModuleInspectLinkageExt",
+        enter: Some(|thread, memory, args, _| {
+            zeModuleInspectLinkageExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zePhysicalMemCreate",
+        enter: Some(|thread, memory, args, _| {
+            zePhysicalMemCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zePhysicalMemGetProperties",
+        enter: Some(|thread, memory, args, _| {
+            zePhysicalMemGetProperties::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zePhysicalMemGetProperties::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeRTASBuilderBuildExp",
+        enter: Some(|thread, memory, args, _| {
+            zeRTASBuilderBuildExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u64>(args, 7),
+                bits::<u64>(args, 8),
+                bits::<u64>(args, 9),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeRTASBuilderBuildExt",
+        enter: Some(|thread, memory, args, _| {
+            zeRTASBuilderBuildExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u64>(args, 7),
+                bits::<u64>(args, 8),
+                bits::<u64>(args, 9),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeRTASBuilderCreateExp",
+        enter: Some(|thread, memory, args, _| {
+            zeRTASBuilderCreateExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeRTASBuilderCreateExt",
+        enter: Some(|thread, memory, args, _| {
+            zeRTASBuilderCreateExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: None,
+    },
+    CommandState {
+        name: "zeRTASBuilderGetBuildPropertiesExp",
+        enter: Some(|thread, memory, args, _| {
+            zeRTASBuilderGetBuildPropertiesExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeRTASBuilderGetBuildPropertiesExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeRTASBuilderGetBuildPropertiesExt",
+        enter: Some(|thread, memory, args, _| {
+            zeRTASBuilderGetBuildPropertiesExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeRTASBuilderGetBuildPropertiesExt::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeRTASParallelOperationGetPropertiesExp",
+        enter: Some(|thread, memory, args, _| {
+            zeRTASParallelOperationGetPropertiesExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeRTASParallelOperationGetPropertiesExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeRTASParallelOperationGetPropertiesExt",
+        enter: Some(|thread, memory, args, _| {
+            zeRTASParallelOperationGetPropertiesExt::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeRTASParallelOperationGetPropertiesExt::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeSamplerCreate",
+        enter: Some(|thread, memory, args, _| {
+            zeSamplerCreate::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
             )
         }),
         leave: None,

@@ -514,6 +514,12 @@ pub struct ProcessState {
     /// Which types of messages the callback is told of.
     #[cfg(feature = "tools")]
     pub debug_types: BTreeMap<i64, i64>,
+    /// Sizes of the allocations that the host sees, by address.
+    pub visible_memory: BTreeMap<u64, i64>,
+    /// Sizes of those that only devices see.
+    pub device_memory: BTreeMap<u64, i64>,
+    /// The program's own memory that lists which were submitted write.
+    pub written_memory: Vec<Piece>,
     /// Every [`Config`].
     #[cfg(feature = "tools")]
     pub configs: Objects<Config>,
@@ -530,6 +536,8 @@ pub struct ProcessState {
     pub surfaces: Objects<Surface>,
     /// Every [`EglSync`].
     pub egl_syncs: Objects<EglSync>,
+    /// Every [`CommandList`].
+    pub command_lists: Objects<CommandList>,
 }
 
 impl ProcessState {
@@ -540,6 +548,9 @@ impl ProcessState {
             debug_callback: 0,
             #[cfg(feature = "tools")]
             debug_types: BTreeMap::new(),
+            visible_memory: BTreeMap::new(),
+            device_memory: BTreeMap::new(),
+            written_memory: Vec::new(),
             #[cfg(feature = "tools")]
             configs: Objects::default(),
             egl_contexts: Objects::default(),
@@ -549,6 +560,7 @@ impl ProcessState {
             streams: Objects::default(),
             surfaces: Objects::default(),
             egl_syncs: Objects::default(),
+            command_lists: Objects::default(),
         }
     }
 }
@@ -1324,6 +1336,23 @@ impl Default for Path {
     }
 }
 
+/// An object.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CommandList {
+    /// What is appended is executed at once.
+    pub is_immediate: bool,
+    /// The program's own memory that its commands read.
+    pub read_memory: Vec<Piece>,
+    /// And write.
+    pub written_memory: Vec<Piece>,
+}
+
+impl Default for CommandList {
+    fn default() -> Self {
+        Self { is_immediate: false, read_memory: Vec::new(), written_memory: Vec::new() }
+    }
+}
+
 /// A buffer's data store as the program sees it while it is mapped.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mapping {
@@ -1891,6 +1920,19 @@ impl Default for CurrentAttrib {
             #[cfg(feature = "tools")]
             integers: [0; 4],
         }
+    }
+}
+
+/// Value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Piece {
+    pub address: u64,
+    pub size: i64,
+}
+
+impl Default for Piece {
+    fn default() -> Self {
+        Self { address: 0, size: 0 }
     }
 }
 

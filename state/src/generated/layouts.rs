@@ -6,16 +6,26 @@ use super::constants::*;
 use crate::walk::Walk;
 use crate::{Memory, Observer, Values, number, observe};
 
-/// `EGLClientPixmapHI` at `pointer`, what it points at, and its chain.
+/// So many `EGLClientPixmapHI` from `pointer` on, what they point at, and their chains.
 pub fn e_g_l_client_pixmap_h_i<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
     param: u8,
     pointer: u64,
+    count: i64,
 ) {
     let mut walk = Walk::default();
-    observe::elements(seen, param, pointer, 1, 24);
-    _e_g_l_client_pixmap_h_i(memory, seen, param, pointer, &mut walk);
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _e_g_l_client_pixmap_h_i(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
 }
 
 /// What `EGLClientPixmapHI` at `at` points at.
@@ -30,4 +40,6374 @@ fn _e_g_l_client_pixmap_h_i<M: Memory + ?Sized, O: Observer + ?Sized>(
         return;
     }
     walk.leave();
+}
+
+/// So many `ze_cache_reservation_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_cache_reservation_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_cache_reservation_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_cache_reservation_ext_desc_t` at `at` points at.
+fn _ze_cache_reservation_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_command_list_append_launch_kernel_param_cooperative_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_command_list_append_launch_kernel_param_cooperative_desc_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_command_list_append_launch_kernel_param_cooperative_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_command_list_append_launch_kernel_param_cooperative_desc_t` at `at` points at.
+fn _ze_command_list_append_launch_kernel_param_cooperative_desc_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_command_list_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_command_list_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_command_list_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_command_list_desc_t` at `at` points at.
+fn _ze_command_list_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_command_queue_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_command_queue_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_command_queue_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_command_queue_desc_t` at `at` points at.
+fn _ze_command_queue_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_command_queue_group_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_command_queue_group_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_command_queue_group_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_command_queue_group_properties_t` at `at` points at.
+fn _ze_command_queue_group_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_context_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_context_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_context_desc_t(memory, seen, param, pointer.wrapping_add(index as u64 * 24), &mut walk);
+    }
+}
+
+/// What `ze_context_desc_t` at `at` points at.
+fn _ze_context_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_context_power_saving_hint_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_context_power_saving_hint_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_context_power_saving_hint_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_context_power_saving_hint_exp_desc_t` at `at` points at.
+fn _ze_context_power_saving_hint_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_copy_bandwidth_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_copy_bandwidth_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_copy_bandwidth_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_copy_bandwidth_exp_properties_t` at `at` points at.
+fn _ze_copy_bandwidth_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_copy_region_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_copy_region_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_copy_region_t(memory, seen, param, pointer.wrapping_add(index as u64 * 24), &mut walk);
+    }
+}
+
+/// What `ze_copy_region_t` at `at` points at.
+fn _ze_copy_region_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_custom_pitch_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_custom_pitch_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_custom_pitch_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_custom_pitch_exp_desc_t` at `at` points at.
+fn _ze_custom_pitch_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_cache_line_size_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_cache_line_size_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_device_cache_line_size_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_cache_line_size_ext_t` at `at` points at.
+fn _ze_device_cache_line_size_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_cache_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_cache_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_device_cache_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_cache_properties_t` at `at` points at.
+fn _ze_device_cache_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_compute_dotproduct_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_compute_dotproduct_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_device_compute_dotproduct_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_compute_dotproduct_ext_properties_t` at `at` points at.
+fn _ze_device_compute_dotproduct_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_compute_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_compute_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 88);
+    for index in walk.elements(pointer, count) {
+        _ze_device_compute_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 88),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_compute_properties_t` at `at` points at.
+fn _ze_device_compute_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_event_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_event_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_device_event_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_event_properties_t` at `at` points at.
+fn _ze_device_event_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_external_memory_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_external_memory_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_device_external_memory_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_external_memory_properties_t` at `at` points at.
+fn _ze_device_external_memory_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_image_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_image_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 56);
+    for index in walk.elements(pointer, count) {
+        _ze_device_image_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 56),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_image_properties_t` at `at` points at.
+fn _ze_device_image_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_ip_version_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_ip_version_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_device_ip_version_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_ip_version_ext_t` at `at` points at.
+fn _ze_device_ip_version_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_luid_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_luid_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_device_luid_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_luid_ext_properties_t` at `at` points at.
+fn _ze_device_luid_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    for index in 0..1 {
+        _ze_device_luid_ext_t(memory, seen, param, u64::wrapping_add(at, 16 + index * 8), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_device_luid_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_luid_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 8);
+    for index in walk.elements(pointer, count) {
+        _ze_device_luid_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 8),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_luid_ext_t` at `at` points at.
+fn _ze_device_luid_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_device_mem_alloc_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_mem_alloc_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_device_mem_alloc_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_mem_alloc_desc_t` at `at` points at.
+fn _ze_device_mem_alloc_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_memory_access_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_memory_access_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_device_memory_access_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_memory_access_properties_t` at `at` points at.
+fn _ze_device_memory_access_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_memory_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_memory_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_device_memory_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_memory_ext_properties_t` at `at` points at.
+fn _ze_device_memory_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_memory_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_memory_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 296);
+    for index in walk.elements(pointer, count) {
+        _ze_device_memory_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 296),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_memory_properties_t` at `at` points at.
+fn _ze_device_memory_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_module_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_module_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 64);
+    for index in walk.elements(pointer, count) {
+        _ze_device_module_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 64),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_module_properties_t` at `at` points at.
+fn _ze_device_module_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    for index in 0..1 {
+        _ze_native_kernel_uuid_t(memory, seen, param, u64::wrapping_add(at, 44 + index * 16), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_device_p2p_bandwidth_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_p2p_bandwidth_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_device_p2p_bandwidth_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_p2p_bandwidth_exp_properties_t` at `at` points at.
+fn _ze_device_p2p_bandwidth_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_p2p_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_p2p_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_device_p2p_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_p2p_properties_t` at `at` points at.
+fn _ze_device_p2p_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_pitched_alloc_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_pitched_alloc_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_device_pitched_alloc_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_pitched_alloc_exp_properties_t` at `at` points at.
+fn _ze_device_pitched_alloc_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 368);
+    for index in walk.elements(pointer, count) {
+        _ze_device_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 368),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_properties_t` at `at` points at.
+fn _ze_device_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    for index in 0..1 {
+        _ze_device_uuid_t(memory, seen, param, u64::wrapping_add(at, 96 + index * 16), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_device_raytracing_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_raytracing_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_device_raytracing_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_raytracing_ext_properties_t` at `at` points at.
+fn _ze_device_raytracing_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_readonly_memory_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_readonly_memory_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_device_readonly_memory_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_readonly_memory_ext_properties_t` at `at` points at.
+fn _ze_device_readonly_memory_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_usablemem_size_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_usablemem_size_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_device_usablemem_size_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_usablemem_size_ext_properties_t` at `at` points at.
+fn _ze_device_usablemem_size_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_device_uuid_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_device_uuid_t(memory, seen, param, pointer.wrapping_add(index as u64 * 16), &mut walk);
+    }
+}
+
+/// What `ze_device_uuid_t` at `at` points at.
+fn _ze_device_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_device_vector_width_properties_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_device_vector_width_properties_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 80);
+    for index in walk.elements(pointer, count) {
+        _ze_device_vector_width_properties_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 80),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_device_vector_width_properties_ext_t` at `at` points at.
+fn _ze_device_vector_width_properties_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_driver_ddi_handles_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_driver_ddi_handles_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_driver_ddi_handles_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_driver_ddi_handles_ext_properties_t` at `at` points at.
+fn _ze_driver_ddi_handles_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_driver_extension_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_driver_extension_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 260);
+    for index in walk.elements(pointer, count) {
+        _ze_driver_extension_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 260),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_driver_extension_properties_t` at `at` points at.
+fn _ze_driver_extension_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_driver_ipc_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_driver_ipc_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_driver_ipc_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_driver_ipc_properties_t` at `at` points at.
+fn _ze_driver_ipc_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_driver_memory_free_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_driver_memory_free_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_driver_memory_free_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_driver_memory_free_ext_properties_t` at `at` points at.
+fn _ze_driver_memory_free_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_driver_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_driver_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_driver_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_driver_properties_t` at `at` points at.
+fn _ze_driver_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    for index in 0..1 {
+        _ze_driver_uuid_t(memory, seen, param, u64::wrapping_add(at, 16 + index * 16), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_driver_uuid_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_driver_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_driver_uuid_t(memory, seen, param, pointer.wrapping_add(index as u64 * 16), &mut walk);
+    }
+}
+
+/// What `ze_driver_uuid_t` at `at` points at.
+fn _ze_driver_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_eu_count_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_eu_count_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_eu_count_ext_t(memory, seen, param, pointer.wrapping_add(index as u64 * 24), &mut walk);
+    }
+}
+
+/// What `ze_eu_count_ext_t` at `at` points at.
+fn _ze_eu_count_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_event_counter_based_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_event_counter_based_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_event_counter_based_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_event_counter_based_desc_t` at `at` points at.
+fn _ze_event_counter_based_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_event_counter_based_external_aggregate_storage_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_event_counter_based_external_aggregate_storage_desc_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_event_counter_based_external_aggregate_storage_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_event_counter_based_external_aggregate_storage_desc_t` at `at` points at.
+fn _ze_event_counter_based_external_aggregate_storage_desc_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_event_counter_based_external_sync_allocation_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_event_counter_based_external_sync_allocation_desc_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_event_counter_based_external_sync_allocation_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_event_counter_based_external_sync_allocation_desc_t` at `at` points at.
+fn _ze_event_counter_based_external_sync_allocation_desc_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_event_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_event_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_event_desc_t(memory, seen, param, pointer.wrapping_add(index as u64 * 32), &mut walk);
+    }
+}
+
+/// What `ze_event_desc_t` at `at` points at.
+fn _ze_event_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_event_pool_counter_based_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_event_pool_counter_based_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_event_pool_counter_based_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_event_pool_counter_based_exp_desc_t` at `at` points at.
+fn _ze_event_pool_counter_based_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_event_pool_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_event_pool_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_event_pool_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_event_pool_desc_t` at `at` points at.
+fn _ze_event_pool_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_event_query_kernel_timestamps_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_event_query_kernel_timestamps_ext_properties_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_event_query_kernel_timestamps_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_event_query_kernel_timestamps_ext_properties_t` at `at` points at.
+fn _ze_event_query_kernel_timestamps_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_event_query_kernel_timestamps_results_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_event_query_kernel_timestamps_results_ext_properties_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_event_query_kernel_timestamps_results_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_event_query_kernel_timestamps_results_ext_properties_t` at `at` points at.
+fn _ze_event_query_kernel_timestamps_results_ext_properties_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_event_sync_mode_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_event_sync_mode_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_event_sync_mode_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_event_sync_mode_desc_t` at `at` points at.
+fn _ze_event_sync_mode_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_memmap_sysmem_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_memmap_sysmem_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_external_memmap_sysmem_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_memmap_sysmem_ext_desc_t` at `at` points at.
+fn _ze_external_memmap_sysmem_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_memory_export_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_memory_export_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_external_memory_export_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_memory_export_desc_t` at `at` points at.
+fn _ze_external_memory_export_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_memory_export_fd_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_memory_export_fd_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_external_memory_export_fd_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_memory_export_fd_t` at `at` points at.
+fn _ze_external_memory_export_fd_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_memory_export_win32_handle_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_memory_export_win32_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_external_memory_export_win32_handle_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_memory_export_win32_handle_t` at `at` points at.
+fn _ze_external_memory_export_win32_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_memory_import_fd_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_memory_import_fd_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_external_memory_import_fd_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_memory_import_fd_t` at `at` points at.
+fn _ze_external_memory_import_fd_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_memory_import_win32_handle_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_memory_import_win32_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_external_memory_import_win32_handle_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_memory_import_win32_handle_t` at `at` points at.
+fn _ze_external_memory_import_win32_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_semaphore_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_semaphore_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_external_semaphore_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_semaphore_ext_desc_t` at `at` points at.
+fn _ze_external_semaphore_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_semaphore_fd_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_semaphore_fd_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_external_semaphore_fd_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_semaphore_fd_ext_desc_t` at `at` points at.
+fn _ze_external_semaphore_fd_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_semaphore_signal_params_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_semaphore_signal_params_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_external_semaphore_signal_params_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_semaphore_signal_params_ext_t` at `at` points at.
+fn _ze_external_semaphore_signal_params_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_semaphore_wait_params_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_semaphore_wait_params_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_external_semaphore_wait_params_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_semaphore_wait_params_ext_t` at `at` points at.
+fn _ze_external_semaphore_wait_params_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_external_semaphore_win32_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_external_semaphore_win32_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_external_semaphore_win32_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_external_semaphore_win32_ext_desc_t` at `at` points at.
+fn _ze_external_semaphore_win32_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    seen.apart();
+    observe::text(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 24)), i64::MAX);
+    walk.leave();
+}
+
+/// So many `ze_fabric_edge_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_fabric_edge_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 312);
+    for index in walk.elements(pointer, count) {
+        _ze_fabric_edge_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 312),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_fabric_edge_exp_properties_t` at `at` points at.
+fn _ze_fabric_edge_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    for index in 0..1 {
+        _ze_uuid_t(memory, seen, param, u64::wrapping_add(at, 16 + index * 16), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_fabric_vertex_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_fabric_vertex_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 56);
+    for index in walk.elements(pointer, count) {
+        _ze_fabric_vertex_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 56),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_fabric_vertex_exp_properties_t` at `at` points at.
+fn _ze_fabric_vertex_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    for index in 0..1 {
+        _ze_uuid_t(memory, seen, param, u64::wrapping_add(at, 16 + index * 16), walk);
+    }
+    for index in 0..1 {
+        _ze_fabric_vertex_pci_exp_address_t(
+            memory,
+            seen,
+            param,
+            u64::wrapping_add(at, 40 + index * 16),
+            walk,
+        );
+    }
+    walk.leave();
+}
+
+/// So many `ze_fabric_vertex_pci_exp_address_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_fabric_vertex_pci_exp_address_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_fabric_vertex_pci_exp_address_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 16),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_fabric_vertex_pci_exp_address_t` at `at` points at.
+fn _ze_fabric_vertex_pci_exp_address_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_fence_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_fence_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_fence_desc_t(memory, seen, param, pointer.wrapping_add(index as u64 * 24), &mut walk);
+    }
+}
+
+/// What `ze_fence_desc_t` at `at` points at.
+fn _ze_fence_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_float_atomic_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_float_atomic_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_float_atomic_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_float_atomic_ext_properties_t` at `at` points at.
+fn _ze_float_atomic_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_group_count_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_group_count_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 12);
+    for index in walk.elements(pointer, count) {
+        _ze_group_count_t(memory, seen, param, pointer.wrapping_add(index as u64 * 12), &mut walk);
+    }
+}
+
+/// What `ze_group_count_t` at `at` points at.
+fn _ze_group_count_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_group_size_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_group_size_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 12);
+    for index in walk.elements(pointer, count) {
+        _ze_group_size_t(memory, seen, param, pointer.wrapping_add(index as u64 * 12), &mut walk);
+    }
+}
+
+/// What `ze_group_size_t` at `at` points at.
+fn _ze_group_size_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_host_mem_alloc_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_host_mem_alloc_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_host_mem_alloc_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_host_mem_alloc_desc_t` at `at` points at.
+fn _ze_host_mem_alloc_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_image_allocation_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_allocation_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_image_allocation_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_image_allocation_ext_properties_t` at `at` points at.
+fn _ze_image_allocation_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_image_bindless_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_bindless_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_image_bindless_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_image_bindless_exp_desc_t` at `at` points at.
+fn _ze_image_bindless_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_image_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 72);
+    for index in walk.elements(pointer, count) {
+        _ze_image_desc_t(memory, seen, param, pointer.wrapping_add(index as u64 * 72), &mut walk);
+    }
+}
+
+/// What `ze_image_desc_t` at `at` points at.
+fn _ze_image_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    for index in 0..1 {
+        _ze_image_format_t(memory, seen, param, u64::wrapping_add(at, 24 + index * 24), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_image_format_support_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_format_support_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_image_format_support_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_image_format_support_ext_properties_t` at `at` points at.
+fn _ze_image_format_support_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_image_format_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_format_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_image_format_t(memory, seen, param, pointer.wrapping_add(index as u64 * 24), &mut walk);
+    }
+}
+
+/// What `ze_image_format_t` at `at` points at.
+fn _ze_image_format_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_image_memory_properties_exp_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_memory_properties_exp_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_image_memory_properties_exp_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_image_memory_properties_exp_t` at `at` points at.
+fn _ze_image_memory_properties_exp_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_image_pitched_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_pitched_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_image_pitched_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_image_pitched_exp_desc_t` at `at` points at.
+fn _ze_image_pitched_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_image_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_image_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_image_properties_t` at `at` points at.
+fn _ze_image_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_image_region_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_region_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_image_region_t(memory, seen, param, pointer.wrapping_add(index as u64 * 24), &mut walk);
+    }
+}
+
+/// What `ze_image_region_t` at `at` points at.
+fn _ze_image_region_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_image_view_planar_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_view_planar_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_image_view_planar_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_image_view_planar_exp_desc_t` at `at` points at.
+fn _ze_image_view_planar_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_image_view_planar_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_image_view_planar_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_image_view_planar_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_image_view_planar_ext_desc_t` at `at` points at.
+fn _ze_image_view_planar_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_init_driver_type_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_init_driver_type_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_init_driver_type_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_init_driver_type_desc_t` at `at` points at.
+fn _ze_init_driver_type_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_ipc_event_counter_based_handle_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_ipc_event_counter_based_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 64);
+    for index in walk.elements(pointer, count) {
+        _ze_ipc_event_counter_based_handle_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 64),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_ipc_event_counter_based_handle_t` at `at` points at.
+fn _ze_ipc_event_counter_based_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_ipc_event_pool_handle_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_ipc_event_pool_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 64);
+    for index in walk.elements(pointer, count) {
+        _ze_ipc_event_pool_handle_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 64),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_ipc_event_pool_handle_t` at `at` points at.
+fn _ze_ipc_event_pool_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_ipc_mem_handle_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_ipc_mem_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 64);
+    for index in walk.elements(pointer, count) {
+        _ze_ipc_mem_handle_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 64),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_ipc_mem_handle_t` at `at` points at.
+fn _ze_ipc_mem_handle_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_ipc_mem_handle_type_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_ipc_mem_handle_type_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_ipc_mem_handle_type_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_ipc_mem_handle_type_ext_desc_t` at `at` points at.
+fn _ze_ipc_mem_handle_type_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_kernel_allocation_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_kernel_allocation_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_kernel_allocation_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_kernel_allocation_exp_properties_t` at `at` points at.
+fn _ze_kernel_allocation_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_kernel_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_kernel_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_kernel_desc_t(memory, seen, param, pointer.wrapping_add(index as u64 * 32), &mut walk);
+    }
+}
+
+/// What `ze_kernel_desc_t` at `at` points at.
+fn _ze_kernel_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    seen.apart();
+    observe::text(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 24)), i64::MAX);
+    walk.leave();
+}
+
+/// So many `ze_kernel_max_group_size_properties_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_kernel_max_group_size_properties_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_kernel_max_group_size_properties_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_kernel_max_group_size_properties_ext_t` at `at` points at.
+fn _ze_kernel_max_group_size_properties_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_kernel_preferred_group_size_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_kernel_preferred_group_size_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_kernel_preferred_group_size_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_kernel_preferred_group_size_properties_t` at `at` points at.
+fn _ze_kernel_preferred_group_size_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_kernel_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_kernel_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 96);
+    for index in walk.elements(pointer, count) {
+        _ze_kernel_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 96),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_kernel_properties_t` at `at` points at.
+fn _ze_kernel_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    for index in 0..1 {
+        _ze_kernel_uuid_t(memory, seen, param, u64::wrapping_add(at, 60 + index * 32), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_kernel_timestamp_data_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_kernel_timestamp_data_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_kernel_timestamp_data_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 16),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_kernel_timestamp_data_t` at `at` points at.
+fn _ze_kernel_timestamp_data_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_kernel_timestamp_result_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_kernel_timestamp_result_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_kernel_timestamp_result_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_kernel_timestamp_result_t` at `at` points at.
+fn _ze_kernel_timestamp_result_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    for index in 0..1 {
+        _ze_kernel_timestamp_data_t(
+            memory,
+            seen,
+            param,
+            u64::wrapping_add(at, 0 + index * 16),
+            walk,
+        );
+    }
+    for index in 0..1 {
+        _ze_kernel_timestamp_data_t(
+            memory,
+            seen,
+            param,
+            u64::wrapping_add(at, 16 + index * 16),
+            walk,
+        );
+    }
+    walk.leave();
+}
+
+/// So many `ze_kernel_uuid_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_kernel_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_kernel_uuid_t(memory, seen, param, pointer.wrapping_add(index as u64 * 32), &mut walk);
+    }
+}
+
+/// What `ze_kernel_uuid_t` at `at` points at.
+fn _ze_kernel_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_linkage_inspection_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_linkage_inspection_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_linkage_inspection_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_linkage_inspection_ext_desc_t` at `at` points at.
+fn _ze_linkage_inspection_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_memory_allocation_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_memory_allocation_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_memory_allocation_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_memory_allocation_properties_t` at `at` points at.
+fn _ze_memory_allocation_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_memory_compression_hints_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_memory_compression_hints_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_memory_compression_hints_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_memory_compression_hints_ext_desc_t` at `at` points at.
+fn _ze_memory_compression_hints_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_memory_free_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_memory_free_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_memory_free_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_memory_free_ext_desc_t` at `at` points at.
+fn _ze_memory_free_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_memory_sub_allocations_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_memory_sub_allocations_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_memory_sub_allocations_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_memory_sub_allocations_exp_properties_t` at `at` points at.
+fn _ze_memory_sub_allocations_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_module_constants_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_module_constants_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_module_constants_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_module_constants_t` at `at` points at.
+fn _ze_module_constants_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    {
+        let field_0 = memory.get::<u32>(u64::wrapping_add(at, 0));
+        seen.apart();
+        observe::elements(
+            seen,
+            param,
+            memory.get::<u64>(u64::wrapping_add(at, 8)),
+            i64::from(field_0),
+            4,
+        );
+    }
+    {
+        let field_0 = memory.get::<u32>(u64::wrapping_add(at, 0));
+        seen.apart();
+        observe::elements(
+            seen,
+            param,
+            memory.get::<u64>(u64::wrapping_add(at, 16)),
+            i64::from(field_0),
+            8,
+        );
+    }
+    walk.leave();
+}
+
+/// So many `ze_module_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_module_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 56);
+    for index in walk.elements(pointer, count) {
+        _ze_module_desc_t(memory, seen, param, pointer.wrapping_add(index as u64 * 56), &mut walk);
+    }
+}
+
+/// What `ze_module_desc_t` at `at` points at.
+fn _ze_module_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    {
+        let field_3 = memory.get::<u64>(u64::wrapping_add(at, 24));
+        seen.apart();
+        observe::elements(
+            seen,
+            param,
+            memory.get::<u64>(u64::wrapping_add(at, 32)),
+            number::int(field_3),
+            1,
+        );
+    }
+    seen.apart();
+    observe::text(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 40)), i64::MAX);
+    {
+        let (first, count) = (memory.get::<u64>(u64::wrapping_add(at, 48)), 1);
+        seen.apart();
+        observe::elements(seen, param, first, count, 24);
+        for index in walk.elements(first, count) {
+            _ze_module_constants_t(
+                memory,
+                seen,
+                param,
+                first.wrapping_add(index as u64 * 24),
+                walk,
+            );
+        }
+    }
+    walk.leave();
+}
+
+/// So many `ze_module_program_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_module_program_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 56);
+    for index in walk.elements(pointer, count) {
+        _ze_module_program_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 56),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_module_program_exp_desc_t` at `at` points at.
+fn _ze_module_program_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    {
+        let field_2 = memory.get::<u32>(u64::wrapping_add(at, 16));
+        seen.apart();
+        observe::elements(
+            seen,
+            param,
+            memory.get::<u64>(u64::wrapping_add(at, 24)),
+            i64::from(field_2),
+            8,
+        );
+    }
+    {
+        let field_2 = memory.get::<u32>(u64::wrapping_add(at, 16));
+        seen.apart();
+        observe::elements(
+            seen,
+            param,
+            memory.get::<u64>(u64::wrapping_add(at, 32)),
+            i64::from(field_2),
+            8,
+        );
+    }
+    {
+        let field_2 = memory.get::<u32>(u64::wrapping_add(at, 16));
+        seen.apart();
+        observe::strings(
+            memory,
+            seen,
+            param,
+            memory.get::<u64>(u64::wrapping_add(at, 40)),
+            i64::from(field_2),
+            0,
+        );
+    }
+    {
+        let field_2 = memory.get::<u32>(u64::wrapping_add(at, 16));
+        seen.apart();
+        observe::elements(
+            seen,
+            param,
+            memory.get::<u64>(u64::wrapping_add(at, 48)),
+            i64::from(field_2),
+            8,
+        );
+    }
+    walk.leave();
+}
+
+/// So many `ze_module_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_module_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_module_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_module_properties_t` at `at` points at.
+fn _ze_module_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_mutable_command_id_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_mutable_command_id_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_mutable_command_id_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_mutable_command_id_exp_desc_t` at `at` points at.
+fn _ze_mutable_command_id_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_mutable_command_list_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_mutable_command_list_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_mutable_command_list_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_mutable_command_list_exp_desc_t` at `at` points at.
+fn _ze_mutable_command_list_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_mutable_command_list_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_mutable_command_list_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_mutable_command_list_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_mutable_command_list_exp_properties_t` at `at` points at.
+fn _ze_mutable_command_list_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_mutable_commands_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_mutable_commands_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_mutable_commands_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_mutable_commands_exp_desc_t` at `at` points at.
+fn _ze_mutable_commands_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_mutable_global_offset_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_mutable_global_offset_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_mutable_global_offset_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_mutable_global_offset_exp_desc_t` at `at` points at.
+fn _ze_mutable_global_offset_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_mutable_graph_argument_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_mutable_graph_argument_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_mutable_graph_argument_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_mutable_graph_argument_exp_desc_t` at `at` points at.
+fn _ze_mutable_graph_argument_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_mutable_group_count_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_mutable_group_count_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_mutable_group_count_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_mutable_group_count_exp_desc_t` at `at` points at.
+fn _ze_mutable_group_count_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    {
+        let (first, count) = (memory.get::<u64>(u64::wrapping_add(at, 24)), 1);
+        seen.apart();
+        observe::elements(seen, param, first, count, 12);
+        for index in walk.elements(first, count) {
+            _ze_group_count_t(memory, seen, param, first.wrapping_add(index as u64 * 12), walk);
+        }
+    }
+    walk.leave();
+}
+
+/// So many `ze_mutable_group_size_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_mutable_group_size_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 40);
+    for index in walk.elements(pointer, count) {
+        _ze_mutable_group_size_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 40),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_mutable_group_size_exp_desc_t` at `at` points at.
+fn _ze_mutable_group_size_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_mutable_kernel_argument_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_mutable_kernel_argument_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_mutable_kernel_argument_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_mutable_kernel_argument_exp_desc_t` at `at` points at.
+fn _ze_mutable_kernel_argument_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    {
+        let field_4 = memory.get::<u64>(u64::wrapping_add(at, 32));
+        seen.apart();
+        observe::elements(
+            seen,
+            param,
+            memory.get::<u64>(u64::wrapping_add(at, 40)),
+            number::int(field_4),
+            1,
+        );
+    }
+    walk.leave();
+}
+
+/// So many `ze_native_kernel_uuid_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_native_kernel_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_native_kernel_uuid_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 16),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_native_kernel_uuid_t` at `at` points at.
+fn _ze_native_kernel_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_pci_address_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_pci_address_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_pci_address_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 16),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_pci_address_ext_t` at `at` points at.
+fn _ze_pci_address_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_pci_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_pci_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_pci_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_pci_ext_properties_t` at `at` points at.
+fn _ze_pci_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    for index in 0..1 {
+        _ze_pci_address_ext_t(memory, seen, param, u64::wrapping_add(at, 16 + index * 16), walk);
+    }
+    for index in 0..1 {
+        _ze_pci_speed_ext_t(memory, seen, param, u64::wrapping_add(at, 32 + index * 16), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_pci_speed_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_pci_speed_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_pci_speed_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 16),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_pci_speed_ext_t` at `at` points at.
+fn _ze_pci_speed_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_physical_mem_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_physical_mem_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_physical_mem_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_physical_mem_desc_t` at `at` points at.
+fn _ze_physical_mem_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_physical_mem_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_physical_mem_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_physical_mem_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_physical_mem_properties_t` at `at` points at.
+fn _ze_physical_mem_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_pitched_alloc_2dimage_linear_pitch_exp_info_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_pitched_alloc_2dimage_linear_pitch_exp_info_t<
+    M: Memory + ?Sized,
+    O: Observer + ?Sized,
+>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_pitched_alloc_2dimage_linear_pitch_exp_info_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_pitched_alloc_2dimage_linear_pitch_exp_info_t` at `at` points at.
+fn _ze_pitched_alloc_2dimage_linear_pitch_exp_info_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_raytracing_mem_alloc_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_raytracing_mem_alloc_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_raytracing_mem_alloc_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_raytracing_mem_alloc_ext_desc_t` at `at` points at.
+fn _ze_raytracing_mem_alloc_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_record_replay_graph_ext_dump_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_record_replay_graph_ext_dump_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_record_replay_graph_ext_dump_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_record_replay_graph_ext_dump_desc_t` at `at` points at.
+fn _ze_record_replay_graph_ext_dump_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_record_replay_graph_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_record_replay_graph_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_record_replay_graph_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_record_replay_graph_ext_properties_t` at `at` points at.
+fn _ze_record_replay_graph_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_relaxed_allocation_limits_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_relaxed_allocation_limits_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_relaxed_allocation_limits_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_relaxed_allocation_limits_exp_desc_t` at `at` points at.
+fn _ze_relaxed_allocation_limits_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_relaxed_allocation_limits_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_relaxed_allocation_limits_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_relaxed_allocation_limits_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_relaxed_allocation_limits_ext_desc_t` at `at` points at.
+fn _ze_relaxed_allocation_limits_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_aabb_exp_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_aabb_exp_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_aabb_exp_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_aabb_exp_t` at `at` points at.
+fn _ze_rtas_aabb_exp_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    for index in 0..1 {
+        _ze_rtas_float3_exp_t(memory, seen, param, u64::wrapping_add(at, 0 + index * 12), walk);
+    }
+    for index in 0..1 {
+        _ze_rtas_float3_exp_t(memory, seen, param, u64::wrapping_add(at, 12 + index * 12), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_rtas_aabb_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_aabb_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_aabb_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_aabb_ext_t` at `at` points at.
+fn _ze_rtas_aabb_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    for index in 0..1 {
+        _ze_rtas_float3_ext_t(memory, seen, param, u64::wrapping_add(at, 0 + index * 12), walk);
+    }
+    for index in 0..1 {
+        _ze_rtas_float3_ext_t(memory, seen, param, u64::wrapping_add(at, 12 + index * 12), walk);
+    }
+    walk.leave();
+}
+
+/// So many `ze_rtas_builder_build_op_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_builder_build_op_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_builder_build_op_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_builder_build_op_exp_desc_t` at `at` points at.
+fn _ze_rtas_builder_build_op_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_builder_build_op_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_builder_build_op_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_builder_build_op_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_builder_build_op_ext_desc_t` at `at` points at.
+fn _ze_rtas_builder_build_op_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_builder_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_builder_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_builder_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_builder_exp_desc_t` at `at` points at.
+fn _ze_rtas_builder_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_builder_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_builder_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_builder_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_builder_exp_properties_t` at `at` points at.
+fn _ze_rtas_builder_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_builder_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_builder_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_builder_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_builder_ext_desc_t` at `at` points at.
+fn _ze_rtas_builder_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_builder_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_builder_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_builder_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_builder_ext_properties_t` at `at` points at.
+fn _ze_rtas_builder_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_builder_geometry_info_exp_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_builder_geometry_info_exp_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 1);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_builder_geometry_info_exp_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 1),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_builder_geometry_info_exp_t` at `at` points at.
+fn _ze_rtas_builder_geometry_info_exp_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_rtas_builder_geometry_info_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_builder_geometry_info_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 1);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_builder_geometry_info_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 1),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_builder_geometry_info_ext_t` at `at` points at.
+fn _ze_rtas_builder_geometry_info_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_rtas_device_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_device_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_device_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_device_exp_properties_t` at `at` points at.
+fn _ze_rtas_device_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_device_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_device_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_device_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_device_ext_properties_t` at `at` points at.
+fn _ze_rtas_device_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_float3_exp_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_float3_exp_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 12);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_float3_exp_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 12),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_float3_exp_t` at `at` points at.
+fn _ze_rtas_float3_exp_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_rtas_float3_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_float3_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 12);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_float3_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 12),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_float3_ext_t` at `at` points at.
+fn _ze_rtas_float3_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_rtas_geometry_aabbs_exp_cb_params_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_geometry_aabbs_exp_cb_params_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_geometry_aabbs_exp_cb_params_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_geometry_aabbs_exp_cb_params_t` at `at` points at.
+fn _ze_rtas_geometry_aabbs_exp_cb_params_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_geometry_aabbs_ext_cb_params_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_geometry_aabbs_ext_cb_params_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 48);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_geometry_aabbs_ext_cb_params_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 48),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_geometry_aabbs_ext_cb_params_t` at `at` points at.
+fn _ze_rtas_geometry_aabbs_ext_cb_params_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_parallel_operation_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_parallel_operation_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_parallel_operation_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_parallel_operation_exp_properties_t` at `at` points at.
+fn _ze_rtas_parallel_operation_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_rtas_parallel_operation_ext_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_rtas_parallel_operation_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_rtas_parallel_operation_ext_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_rtas_parallel_operation_ext_properties_t` at `at` points at.
+fn _ze_rtas_parallel_operation_ext_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_runtime_requirements_graph_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_runtime_requirements_graph_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_runtime_requirements_graph_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_runtime_requirements_graph_desc_t` at `at` points at.
+fn _ze_runtime_requirements_graph_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_runtime_requirements_module_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_runtime_requirements_module_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_runtime_requirements_module_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_runtime_requirements_module_desc_t` at `at` points at.
+fn _ze_runtime_requirements_module_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_sampler_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_sampler_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_sampler_desc_t(memory, seen, param, pointer.wrapping_add(index as u64 * 32), &mut walk);
+    }
+}
+
+/// What `ze_sampler_desc_t` at `at` points at.
+fn _ze_sampler_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_scheduling_hint_exp_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_scheduling_hint_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_scheduling_hint_exp_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_scheduling_hint_exp_desc_t` at `at` points at.
+fn _ze_scheduling_hint_exp_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_scheduling_hint_exp_properties_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_scheduling_hint_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_scheduling_hint_exp_properties_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_scheduling_hint_exp_properties_t` at `at` points at.
+fn _ze_scheduling_hint_exp_properties_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_srgb_ext_desc_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_srgb_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_srgb_ext_desc_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_srgb_ext_desc_t` at `at` points at.
+fn _ze_srgb_ext_desc_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// So many `ze_sub_allocation_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_sub_allocation_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_sub_allocation_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 16),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_sub_allocation_t` at `at` points at.
+fn _ze_sub_allocation_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_synchronized_timestamp_data_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_synchronized_timestamp_data_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_synchronized_timestamp_data_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 16),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_synchronized_timestamp_data_ext_t` at `at` points at.
+fn _ze_synchronized_timestamp_data_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_synchronized_timestamp_result_ext_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_synchronized_timestamp_result_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _ze_synchronized_timestamp_result_ext_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 32),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_synchronized_timestamp_result_ext_t` at `at` points at.
+fn _ze_synchronized_timestamp_result_ext_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    for index in 0..1 {
+        _ze_synchronized_timestamp_data_ext_t(
+            memory,
+            seen,
+            param,
+            u64::wrapping_add(at, 0 + index * 16),
+            walk,
+        );
+    }
+    for index in 0..1 {
+        _ze_synchronized_timestamp_data_ext_t(
+            memory,
+            seen,
+            param,
+            u64::wrapping_add(at, 16 + index * 16),
+            walk,
+        );
+    }
+    walk.leave();
+}
+
+/// So many `ze_uuid_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _ze_uuid_t(memory, seen, param, pointer.wrapping_add(index as u64 * 16), &mut walk);
+    }
+}
+
+/// What `ze_uuid_t` at `at` points at.
+fn _ze_uuid_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    walk.leave();
+}
+
+/// So many `ze_validate_runtime_requirements_output_t` from `pointer` on, what they point at, and their chains.
+pub fn ze_validate_runtime_requirements_output_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+) {
+    let mut walk = Walk::default();
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _ze_validate_runtime_requirements_output_t(
+            memory,
+            seen,
+            param,
+            pointer.wrapping_add(index as u64 * 24),
+            &mut walk,
+        );
+    }
+}
+
+/// What `ze_validate_runtime_requirements_output_t` at `at` points at.
+fn _ze_validate_runtime_requirements_output_t<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    at: u64,
+    walk: &mut Walk,
+) {
+    if !walk.enter(at) {
+        return;
+    }
+    chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
+    walk.leave();
+}
+
+/// The struct at `pointer`, whichever it is, what it points at, and its chain.
+pub fn any<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+) {
+    chain(memory, seen, param, pointer, &mut Walk::default());
+}
+
+/// The next struct of a chain; one of a type that nobody describes ends it.
+fn chain<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    next: u64,
+    walk: &mut Walk,
+) {
+    if next == 0 {
+        return;
+    }
+    match memory.get::<u32>(next) {
+        65540 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_cache_reservation_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131126 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_command_list_append_launch_kernel_param_cooperative_desc_t(
+                memory, seen, param, next, walk,
+            );
+        }
+        15 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_command_list_desc_t(memory, seen, param, next, walk);
+        }
+        14 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_command_queue_desc_t(memory, seen, param, next, walk);
+        }
+        6 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_command_queue_group_properties_t(memory, seen, param, next, walk);
+        }
+        13 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_context_desc_t(memory, seen, param, next, walk);
+        }
+        131080 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_context_power_saving_hint_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131081 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_copy_bandwidth_exp_properties_t(memory, seen, param, next, walk);
+        }
+        131138 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_custom_pitch_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131112 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_device_cache_line_size_ext_t(memory, seen, param, next, walk);
+        }
+        9 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_device_cache_properties_t(memory, seen, param, next, walk);
+        }
+        131139 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_device_compute_dotproduct_ext_properties_t(memory, seen, param, next, walk);
+        }
+        4 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 88);
+            _ze_device_compute_properties_t(memory, seen, param, next, walk);
+        }
+        131134 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_device_event_properties_t(memory, seen, param, next, walk);
+        }
+        12 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_device_external_memory_properties_t(memory, seen, param, next, walk);
+        }
+        10 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 56);
+            _ze_device_image_properties_t(memory, seen, param, next, walk);
+        }
+        65551 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_device_ip_version_ext_t(memory, seen, param, next, walk);
+        }
+        65549 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_device_luid_ext_properties_t(memory, seen, param, next, walk);
+        }
+        21 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_device_mem_alloc_desc_t(memory, seen, param, next, walk);
+        }
+        8 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_device_memory_access_properties_t(memory, seen, param, next, walk);
+        }
+        65550 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_device_memory_ext_properties_t(memory, seen, param, next, walk);
+        }
+        7 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 296);
+            _ze_device_memory_properties_t(memory, seen, param, next, walk);
+        }
+        5 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 64);
+            _ze_device_module_properties_t(memory, seen, param, next, walk);
+        }
+        131082 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_device_p2p_bandwidth_exp_properties_t(memory, seen, param, next, walk);
+        }
+        11 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_device_p2p_properties_t(memory, seen, param, next, walk);
+        }
+        131101 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_device_pitched_alloc_exp_properties_t(memory, seen, param, next, walk);
+        }
+        3 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 368);
+            _ze_device_properties_t(memory, seen, param, next, walk);
+        }
+        65537 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_device_raytracing_ext_properties_t(memory, seen, param, next, walk);
+        }
+        65557 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_device_readonly_memory_ext_properties_t(memory, seen, param, next, walk);
+        }
+        131137 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_device_usablemem_size_ext_properties_t(memory, seen, param, next, walk);
+        }
+        131113 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 80);
+            _ze_device_vector_width_properties_ext_t(memory, seen, param, next, walk);
+        }
+        131111 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_driver_ddi_handles_ext_properties_t(memory, seen, param, next, walk);
+        }
+        2 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_driver_ipc_properties_t(memory, seen, param, next, walk);
+        }
+        65545 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_driver_memory_free_ext_properties_t(memory, seen, param, next, walk);
+        }
+        1 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_driver_properties_t(memory, seen, param, next, walk);
+        }
+        65541 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_eu_count_ext_t(memory, seen, param, next, walk);
+        }
+        131130 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_event_counter_based_desc_t(memory, seen, param, next, walk);
+        }
+        131135 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_event_counter_based_external_aggregate_storage_desc_t(
+                memory, seen, param, next, walk,
+            );
+        }
+        131131 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_event_counter_based_external_sync_allocation_desc_t(
+                memory, seen, param, next, walk,
+            );
+        }
+        17 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_event_desc_t(memory, seen, param, next, walk);
+        }
+        131092 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_event_pool_counter_based_exp_desc_t(memory, seen, param, next, walk);
+        }
+        16 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_event_pool_desc_t(memory, seen, param, next, walk);
+        }
+        65553 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_event_query_kernel_timestamps_ext_properties_t(memory, seen, param, next, walk);
+        }
+        65554 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_event_query_kernel_timestamps_results_ext_properties_t(
+                memory, seen, param, next, walk,
+            );
+        }
+        131132 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_event_sync_mode_desc_t(memory, seen, param, next, walk);
+        }
+        131127 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_external_memmap_sysmem_ext_desc_t(memory, seen, param, next, walk);
+        }
+        24 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_external_memory_export_desc_t(memory, seen, param, next, walk);
+        }
+        26 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_external_memory_export_fd_t(memory, seen, param, next, walk);
+        }
+        35 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_external_memory_export_win32_handle_t(memory, seen, param, next, walk);
+        }
+        25 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_external_memory_import_fd_t(memory, seen, param, next, walk);
+        }
+        34 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_external_memory_import_win32_handle_t(memory, seen, param, next, walk);
+        }
+        131106 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_external_semaphore_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131108 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_external_semaphore_fd_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131109 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_external_semaphore_signal_params_ext_t(memory, seen, param, next, walk);
+        }
+        131110 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_external_semaphore_wait_params_ext_t(memory, seen, param, next, walk);
+        }
+        131107 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_external_semaphore_win32_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131084 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 312);
+            _ze_fabric_edge_exp_properties_t(memory, seen, param, next, walk);
+        }
+        131083 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 56);
+            _ze_fabric_vertex_exp_properties_t(memory, seen, param, next, walk);
+        }
+        18 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_fence_desc_t(memory, seen, param, next, walk);
+        }
+        65539 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_float_atomic_ext_properties_t(memory, seen, param, next, walk);
+        }
+        22 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_host_mem_alloc_desc_t(memory, seen, param, next, walk);
+        }
+        65548 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_image_allocation_ext_properties_t(memory, seen, param, next, walk);
+        }
+        131102 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_image_bindless_exp_desc_t(memory, seen, param, next, walk);
+        }
+        19 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 72);
+            _ze_image_desc_t(memory, seen, param, next, walk);
+        }
+        65556 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_image_format_support_ext_properties_t(memory, seen, param, next, walk);
+        }
+        131079 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_image_memory_properties_exp_t(memory, seen, param, next, walk);
+        }
+        131103 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_image_pitched_exp_desc_t(memory, seen, param, next, walk);
+        }
+        20 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_image_properties_t(memory, seen, param, next, walk);
+        }
+        131077 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_image_view_planar_exp_desc_t(memory, seen, param, next, walk);
+        }
+        65552 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_image_view_planar_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131105 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_init_driver_type_desc_t(memory, seen, param, next, walk);
+        }
+        131133 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_ipc_mem_handle_type_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131129 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_kernel_allocation_exp_properties_t(memory, seen, param, next, walk);
+        }
+        29 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_kernel_desc_t(memory, seen, param, next, walk);
+        }
+        65555 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_kernel_max_group_size_properties_ext_t(memory, seen, param, next, walk);
+        }
+        33 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_kernel_preferred_group_size_properties_t(memory, seen, param, next, walk);
+        }
+        30 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 96);
+            _ze_kernel_properties_t(memory, seen, param, next, walk);
+        }
+        65543 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_linkage_inspection_ext_desc_t(memory, seen, param, next, walk);
+        }
+        23 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_memory_allocation_properties_t(memory, seen, param, next, walk);
+        }
+        65547 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_memory_compression_hints_ext_desc_t(memory, seen, param, next, walk);
+        }
+        65546 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_memory_free_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131085 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_memory_sub_allocations_exp_properties_t(memory, seen, param, next, walk);
+        }
+        27 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 56);
+            _ze_module_desc_t(memory, seen, param, next, walk);
+        }
+        131074 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 56);
+            _ze_module_program_exp_desc_t(memory, seen, param, next, walk);
+        }
+        28 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_module_properties_t(memory, seen, param, next, walk);
+        }
+        131095 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_mutable_command_id_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131094 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_mutable_command_list_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131093 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_mutable_command_list_exp_properties_t(memory, seen, param, next, walk);
+        }
+        131096 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_mutable_commands_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131100 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_mutable_global_offset_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131104 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_mutable_graph_argument_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131098 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_mutable_group_count_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131099 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 40);
+            _ze_mutable_group_size_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131097 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_mutable_kernel_argument_exp_desc_t(memory, seen, param, next, walk);
+        }
+        65544 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_pci_ext_properties_t(memory, seen, param, next, walk);
+        }
+        32 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_physical_mem_desc_t(memory, seen, param, next, walk);
+        }
+        131136 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_physical_mem_properties_t(memory, seen, param, next, walk);
+        }
+        131128 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_pitched_alloc_2dimage_linear_pitch_exp_info_t(memory, seen, param, next, walk);
+        }
+        65538 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_raytracing_mem_alloc_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131144 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_record_replay_graph_ext_dump_desc_t(memory, seen, param, next, walk);
+        }
+        131143 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_record_replay_graph_ext_properties_t(memory, seen, param, next, walk);
+        }
+        131073 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_relaxed_allocation_limits_exp_desc_t(memory, seen, param, next, walk);
+        }
+        65558 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_relaxed_allocation_limits_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131087 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_rtas_builder_build_op_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131121 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_rtas_builder_build_op_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131086 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_rtas_builder_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131088 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_rtas_builder_exp_properties_t(memory, seen, param, next, walk);
+        }
+        131120 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_rtas_builder_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131122 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_rtas_builder_ext_properties_t(memory, seen, param, next, walk);
+        }
+        131090 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_rtas_device_exp_properties_t(memory, seen, param, next, walk);
+        }
+        131124 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_rtas_device_ext_properties_t(memory, seen, param, next, walk);
+        }
+        131091 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_rtas_geometry_aabbs_exp_cb_params_t(memory, seen, param, next, walk);
+        }
+        131125 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 48);
+            _ze_rtas_geometry_aabbs_ext_cb_params_t(memory, seen, param, next, walk);
+        }
+        131089 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_rtas_parallel_operation_exp_properties_t(memory, seen, param, next, walk);
+        }
+        131123 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_rtas_parallel_operation_ext_properties_t(memory, seen, param, next, walk);
+        }
+        131141 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_runtime_requirements_graph_desc_t(memory, seen, param, next, walk);
+        }
+        131140 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_runtime_requirements_module_desc_t(memory, seen, param, next, walk);
+        }
+        31 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 32);
+            _ze_sampler_desc_t(memory, seen, param, next, walk);
+        }
+        131076 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_scheduling_hint_exp_desc_t(memory, seen, param, next, walk);
+        }
+        131075 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_scheduling_hint_exp_properties_t(memory, seen, param, next, walk);
+        }
+        65542 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_srgb_ext_desc_t(memory, seen, param, next, walk);
+        }
+        131142 => {
+            seen.apart();
+            observe::elements(seen, param, next, 1, 24);
+            _ze_validate_runtime_requirements_output_t(memory, seen, param, next, walk);
+        }
+        stype => seen.unknown_struct(u64::from(stype)),
+    }
 }

@@ -7,6 +7,7 @@ pub mod commands_gl_es2;
 pub mod commands_gl_es3;
 pub mod commands_gl_shared_extensions;
 pub mod commands_gl_vendor_extensions;
+pub mod commands_level_zero;
 pub mod constants;
 #[cfg(feature = "tools")]
 pub mod describe;

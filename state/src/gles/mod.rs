@@ -23,7 +23,7 @@ mod pixels;
 mod programs;
 mod storage;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(feature = "tools")]
 mod textures;
 mod uniforms;

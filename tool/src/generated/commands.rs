@@ -3561,3 +3561,1100 @@ command!(glWaitVkSemaphoreNV, c"glWaitVkSemaphoreNV", gapii_glWaitVkSemaphoreNV_
 command!(glWeightPathsNV, c"glWeightPathsNV", gapii_glWeightPathsNV_params, ());
 command!(glWeightPointerOES, c"glWeightPointerOES", gapii_glWeightPointerOES_params, ());
 command!(glWindowRectanglesEXT, c"glWindowRectanglesEXT", gapii_glWindowRectanglesEXT_params, ());
+command!(
+    zeCommandListAppendBarrier,
+    c"zeCommandListAppendBarrier",
+    gapii_zeCommandListAppendBarrier_params,
+    u32
+);
+command!(
+    zeCommandListAppendEventReset,
+    c"zeCommandListAppendEventReset",
+    gapii_zeCommandListAppendEventReset_params,
+    u32
+);
+command!(
+    zeCommandListAppendGraphExt,
+    c"zeCommandListAppendGraphExt",
+    gapii_zeCommandListAppendGraphExt_params,
+    u32
+);
+command!(
+    zeCommandListAppendHostFunction,
+    c"zeCommandListAppendHostFunction",
+    gapii_zeCommandListAppendHostFunction_params,
+    u32
+);
+command!(
+    zeCommandListAppendImageCopy,
+    c"zeCommandListAppendImageCopy",
+    gapii_zeCommandListAppendImageCopy_params,
+    u32
+);
+command!(
+    zeCommandListAppendImageCopyFromMemory,
+    c"zeCommandListAppendImageCopyFromMemory",
+    gapii_zeCommandListAppendImageCopyFromMemory_params,
+    u32
+);
+command!(
+    zeCommandListAppendImageCopyFromMemoryExt,
+    c"zeCommandListAppendImageCopyFromMemoryExt",
+    gapii_zeCommandListAppendImageCopyFromMemoryExt_params,
+    u32
+);
+command!(
+    zeCommandListAppendImageCopyRegion,
+    c"zeCommandListAppendImageCopyRegion",
+    gapii_zeCommandListAppendImageCopyRegion_params,
+    u32
+);
+command!(
+    zeCommandListAppendImageCopyToMemory,
+    c"zeCommandListAppendImageCopyToMemory",
+    gapii_zeCommandListAppendImageCopyToMemory_params,
+    u32
+);
+command!(
+    zeCommandListAppendImageCopyToMemoryExt,
+    c"zeCommandListAppendImageCopyToMemoryExt",
+    gapii_zeCommandListAppendImageCopyToMemoryExt_params,
+    u32
+);
+command!(
+    zeCommandListAppendLaunchCooperativeKernel,
+    c"zeCommandListAppendLaunchCooperativeKernel",
+    gapii_zeCommandListAppendLaunchCooperativeKernel_params,
+    u32
+);
+command!(
+    zeCommandListAppendLaunchKernel,
+    c"zeCommandListAppendLaunchKernel",
+    gapii_zeCommandListAppendLaunchKernel_params,
+    u32
+);
+command!(
+    zeCommandListAppendLaunchKernelIndirect,
+    c"zeCommandListAppendLaunchKernelIndirect",
+    gapii_zeCommandListAppendLaunchKernelIndirect_params,
+    u32
+);
+command!(
+    zeCommandListAppendLaunchKernelWithArguments,
+    c"zeCommandListAppendLaunchKernelWithArguments",
+    gapii_zeCommandListAppendLaunchKernelWithArguments_params,
+    u32
+);
+command!(
+    zeCommandListAppendLaunchKernelWithParameters,
+    c"zeCommandListAppendLaunchKernelWithParameters",
+    gapii_zeCommandListAppendLaunchKernelWithParameters_params,
+    u32
+);
+command!(
+    zeCommandListAppendLaunchMultipleKernelsIndirect,
+    c"zeCommandListAppendLaunchMultipleKernelsIndirect",
+    gapii_zeCommandListAppendLaunchMultipleKernelsIndirect_params,
+    u32
+);
+command!(
+    zeCommandListAppendMemAdvise,
+    c"zeCommandListAppendMemAdvise",
+    gapii_zeCommandListAppendMemAdvise_params,
+    u32
+);
+command!(
+    zeCommandListAppendMemoryCopy,
+    c"zeCommandListAppendMemoryCopy",
+    gapii_zeCommandListAppendMemoryCopy_params,
+    u32
+);
+command!(
+    zeCommandListAppendMemoryCopyFromContext,
+    c"zeCommandListAppendMemoryCopyFromContext",
+    gapii_zeCommandListAppendMemoryCopyFromContext_params,
+    u32
+);
+command!(
+    zeCommandListAppendMemoryCopyRegion,
+    c"zeCommandListAppendMemoryCopyRegion",
+    gapii_zeCommandListAppendMemoryCopyRegion_params,
+    u32
+);
+command!(
+    zeCommandListAppendMemoryCopyWithParameters,
+    c"zeCommandListAppendMemoryCopyWithParameters",
+    gapii_zeCommandListAppendMemoryCopyWithParameters_params,
+    u32
+);
+command!(
+    zeCommandListAppendMemoryFill,
+    c"zeCommandListAppendMemoryFill",
+    gapii_zeCommandListAppendMemoryFill_params,
+    u32
+);
+command!(
+    zeCommandListAppendMemoryFillWithParameters,
+    c"zeCommandListAppendMemoryFillWithParameters",
+    gapii_zeCommandListAppendMemoryFillWithParameters_params,
+    u32
+);
+command!(
+    zeCommandListAppendMemoryPrefetch,
+    c"zeCommandListAppendMemoryPrefetch",
+    gapii_zeCommandListAppendMemoryPrefetch_params,
+    u32
+);
+command!(
+    zeCommandListAppendMemoryRangesBarrier,
+    c"zeCommandListAppendMemoryRangesBarrier",
+    gapii_zeCommandListAppendMemoryRangesBarrier_params,
+    u32
+);
+command!(
+    zeCommandListAppendQueryKernelTimestamps,
+    c"zeCommandListAppendQueryKernelTimestamps",
+    gapii_zeCommandListAppendQueryKernelTimestamps_params,
+    u32
+);
+command!(
+    zeCommandListAppendSignalEvent,
+    c"zeCommandListAppendSignalEvent",
+    gapii_zeCommandListAppendSignalEvent_params,
+    u32
+);
+command!(
+    zeCommandListAppendSignalExternalSemaphoreExt,
+    c"zeCommandListAppendSignalExternalSemaphoreExt",
+    gapii_zeCommandListAppendSignalExternalSemaphoreExt_params,
+    u32
+);
+command!(
+    zeCommandListAppendWaitExternalSemaphoreExt,
+    c"zeCommandListAppendWaitExternalSemaphoreExt",
+    gapii_zeCommandListAppendWaitExternalSemaphoreExt_params,
+    u32
+);
+command!(
+    zeCommandListAppendWaitOnEvents,
+    c"zeCommandListAppendWaitOnEvents",
+    gapii_zeCommandListAppendWaitOnEvents_params,
+    u32
+);
+command!(
+    zeCommandListAppendWriteGlobalTimestamp,
+    c"zeCommandListAppendWriteGlobalTimestamp",
+    gapii_zeCommandListAppendWriteGlobalTimestamp_params,
+    u32
+);
+command!(
+    zeCommandListBeginCaptureIntoGraphExt,
+    c"zeCommandListBeginCaptureIntoGraphExt",
+    gapii_zeCommandListBeginCaptureIntoGraphExt_params,
+    u32
+);
+command!(
+    zeCommandListBeginGraphCaptureExt,
+    c"zeCommandListBeginGraphCaptureExt",
+    gapii_zeCommandListBeginGraphCaptureExt_params,
+    u32
+);
+command!(zeCommandListClose, c"zeCommandListClose", gapii_zeCommandListClose_params, u32);
+command!(zeCommandListCreate, c"zeCommandListCreate", gapii_zeCommandListCreate_params, u32);
+command!(
+    zeCommandListCreateCloneExp,
+    c"zeCommandListCreateCloneExp",
+    gapii_zeCommandListCreateCloneExp_params,
+    u32
+);
+command!(
+    zeCommandListCreateImmediate,
+    c"zeCommandListCreateImmediate",
+    gapii_zeCommandListCreateImmediate_params,
+    u32
+);
+command!(zeCommandListDestroy, c"zeCommandListDestroy", gapii_zeCommandListDestroy_params, u32);
+command!(
+    zeCommandListEndGraphCaptureExt,
+    c"zeCommandListEndGraphCaptureExt",
+    gapii_zeCommandListEndGraphCaptureExt_params,
+    u32
+);
+command!(
+    zeCommandListGetContextHandle,
+    c"zeCommandListGetContextHandle",
+    gapii_zeCommandListGetContextHandle_params,
+    u32
+);
+command!(
+    zeCommandListGetDeviceHandle,
+    c"zeCommandListGetDeviceHandle",
+    gapii_zeCommandListGetDeviceHandle_params,
+    u32
+);
+command!(zeCommandListGetFlags, c"zeCommandListGetFlags", gapii_zeCommandListGetFlags_params, u32);
+command!(
+    zeCommandListGetGraphExt,
+    c"zeCommandListGetGraphExt",
+    gapii_zeCommandListGetGraphExt_params,
+    u32
+);
+command!(
+    zeCommandListGetNextCommandIdExp,
+    c"zeCommandListGetNextCommandIdExp",
+    gapii_zeCommandListGetNextCommandIdExp_params,
+    u32
+);
+command!(
+    zeCommandListGetNextCommandIdWithKernelsExp,
+    c"zeCommandListGetNextCommandIdWithKernelsExp",
+    gapii_zeCommandListGetNextCommandIdWithKernelsExp_params,
+    u32
+);
+command!(
+    zeCommandListGetOrdinal,
+    c"zeCommandListGetOrdinal",
+    gapii_zeCommandListGetOrdinal_params,
+    u32
+);
+command!(
+    zeCommandListHostSynchronize,
+    c"zeCommandListHostSynchronize",
+    gapii_zeCommandListHostSynchronize_params,
+    u32
+);
+command!(
+    zeCommandListImmediateAppendCommandListsExp,
+    c"zeCommandListImmediateAppendCommandListsExp",
+    gapii_zeCommandListImmediateAppendCommandListsExp_params,
+    u32
+);
+command!(
+    zeCommandListImmediateAppendCommandListsWithParameters,
+    c"zeCommandListImmediateAppendCommandListsWithParameters",
+    gapii_zeCommandListImmediateAppendCommandListsWithParameters_params,
+    u32
+);
+command!(
+    zeCommandListImmediateGetFlags,
+    c"zeCommandListImmediateGetFlags",
+    gapii_zeCommandListImmediateGetFlags_params,
+    u32
+);
+command!(
+    zeCommandListImmediateGetIndex,
+    c"zeCommandListImmediateGetIndex",
+    gapii_zeCommandListImmediateGetIndex_params,
+    u32
+);
+command!(
+    zeCommandListImmediateGetMode,
+    c"zeCommandListImmediateGetMode",
+    gapii_zeCommandListImmediateGetMode_params,
+    u32
+);
+command!(
+    zeCommandListImmediateGetPriority,
+    c"zeCommandListImmediateGetPriority",
+    gapii_zeCommandListImmediateGetPriority_params,
+    u32
+);
+command!(
+    zeCommandListIsGraphCaptureEnabledExt,
+    c"zeCommandListIsGraphCaptureEnabledExt",
+    gapii_zeCommandListIsGraphCaptureEnabledExt_params,
+    u32
+);
+command!(
+    zeCommandListIsImmediate,
+    c"zeCommandListIsImmediate",
+    gapii_zeCommandListIsImmediate_params,
+    u32
+);
+command!(
+    zeCommandListIsMutableExp,
+    c"zeCommandListIsMutableExp",
+    gapii_zeCommandListIsMutableExp_params,
+    u32
+);
+command!(zeCommandListReset, c"zeCommandListReset", gapii_zeCommandListReset_params, u32);
+command!(
+    zeCommandListUpdateMutableCommandKernelsExp,
+    c"zeCommandListUpdateMutableCommandKernelsExp",
+    gapii_zeCommandListUpdateMutableCommandKernelsExp_params,
+    u32
+);
+command!(
+    zeCommandListUpdateMutableCommandSignalEventExp,
+    c"zeCommandListUpdateMutableCommandSignalEventExp",
+    gapii_zeCommandListUpdateMutableCommandSignalEventExp_params,
+    u32
+);
+command!(
+    zeCommandListUpdateMutableCommandWaitEventsExp,
+    c"zeCommandListUpdateMutableCommandWaitEventsExp",
+    gapii_zeCommandListUpdateMutableCommandWaitEventsExp_params,
+    u32
+);
+command!(
+    zeCommandListUpdateMutableCommandsExp,
+    c"zeCommandListUpdateMutableCommandsExp",
+    gapii_zeCommandListUpdateMutableCommandsExp_params,
+    u32
+);
+command!(zeCommandQueueCreate, c"zeCommandQueueCreate", gapii_zeCommandQueueCreate_params, u32);
+command!(zeCommandQueueDestroy, c"zeCommandQueueDestroy", gapii_zeCommandQueueDestroy_params, u32);
+command!(
+    zeCommandQueueExecuteCommandLists,
+    c"zeCommandQueueExecuteCommandLists",
+    gapii_zeCommandQueueExecuteCommandLists_params,
+    u32
+);
+command!(
+    zeCommandQueueGetFlags,
+    c"zeCommandQueueGetFlags",
+    gapii_zeCommandQueueGetFlags_params,
+    u32
+);
+command!(
+    zeCommandQueueGetIndex,
+    c"zeCommandQueueGetIndex",
+    gapii_zeCommandQueueGetIndex_params,
+    u32
+);
+command!(zeCommandQueueGetMode, c"zeCommandQueueGetMode", gapii_zeCommandQueueGetMode_params, u32);
+command!(
+    zeCommandQueueGetOrdinal,
+    c"zeCommandQueueGetOrdinal",
+    gapii_zeCommandQueueGetOrdinal_params,
+    u32
+);
+command!(
+    zeCommandQueueGetPriority,
+    c"zeCommandQueueGetPriority",
+    gapii_zeCommandQueueGetPriority_params,
+    u32
+);
+command!(
+    zeCommandQueueSynchronize,
+    c"zeCommandQueueSynchronize",
+    gapii_zeCommandQueueSynchronize_params,
+    u32
+);
+command!(zeContextCreate, c"zeContextCreate", gapii_zeContextCreate_params, u32);
+command!(zeContextCreateEx, c"zeContextCreateEx", gapii_zeContextCreateEx_params, u32);
+command!(zeContextDestroy, c"zeContextDestroy", gapii_zeContextDestroy_params, u32);
+command!(zeContextEvictImage, c"zeContextEvictImage", gapii_zeContextEvictImage_params, u32);
+command!(zeContextEvictMemory, c"zeContextEvictMemory", gapii_zeContextEvictMemory_params, u32);
+command!(zeContextGetStatus, c"zeContextGetStatus", gapii_zeContextGetStatus_params, u32);
+command!(
+    zeContextMakeImageResident,
+    c"zeContextMakeImageResident",
+    gapii_zeContextMakeImageResident_params,
+    u32
+);
+command!(
+    zeContextMakeMemoryResident,
+    c"zeContextMakeMemoryResident",
+    gapii_zeContextMakeMemoryResident_params,
+    u32
+);
+command!(
+    zeContextSystemBarrier,
+    c"zeContextSystemBarrier",
+    gapii_zeContextSystemBarrier_params,
+    u32
+);
+command!(zeDeviceCanAccessPeer, c"zeDeviceCanAccessPeer", gapii_zeDeviceCanAccessPeer_params, u32);
+command!(zeDeviceGet, c"zeDeviceGet", gapii_zeDeviceGet_params, u32);
+command!(
+    zeDeviceGetAggregatedCopyOffloadIncrementValue,
+    c"zeDeviceGetAggregatedCopyOffloadIncrementValue",
+    gapii_zeDeviceGetAggregatedCopyOffloadIncrementValue_params,
+    u32
+);
+command!(
+    zeDeviceGetCacheProperties,
+    c"zeDeviceGetCacheProperties",
+    gapii_zeDeviceGetCacheProperties_params,
+    u32
+);
+command!(
+    zeDeviceGetCommandQueueGroupProperties,
+    c"zeDeviceGetCommandQueueGroupProperties",
+    gapii_zeDeviceGetCommandQueueGroupProperties_params,
+    u32
+);
+command!(
+    zeDeviceGetComputeProperties,
+    c"zeDeviceGetComputeProperties",
+    gapii_zeDeviceGetComputeProperties_params,
+    u32
+);
+command!(
+    zeDeviceGetCounterBasedEventMaxValue,
+    c"zeDeviceGetCounterBasedEventMaxValue",
+    gapii_zeDeviceGetCounterBasedEventMaxValue_params,
+    u32
+);
+command!(
+    zeDeviceGetExternalMemoryProperties,
+    c"zeDeviceGetExternalMemoryProperties",
+    gapii_zeDeviceGetExternalMemoryProperties_params,
+    u32
+);
+command!(
+    zeDeviceGetFabricVertexExp,
+    c"zeDeviceGetFabricVertexExp",
+    gapii_zeDeviceGetFabricVertexExp_params,
+    u32
+);
+command!(
+    zeDeviceGetGlobalTimestamps,
+    c"zeDeviceGetGlobalTimestamps",
+    gapii_zeDeviceGetGlobalTimestamps_params,
+    u32
+);
+command!(
+    zeDeviceGetImageProperties,
+    c"zeDeviceGetImageProperties",
+    gapii_zeDeviceGetImageProperties_params,
+    u32
+);
+command!(
+    zeDeviceGetMemoryAccessProperties,
+    c"zeDeviceGetMemoryAccessProperties",
+    gapii_zeDeviceGetMemoryAccessProperties_params,
+    u32
+);
+command!(
+    zeDeviceGetMemoryProperties,
+    c"zeDeviceGetMemoryProperties",
+    gapii_zeDeviceGetMemoryProperties_params,
+    u32
+);
+command!(
+    zeDeviceGetModuleProperties,
+    c"zeDeviceGetModuleProperties",
+    gapii_zeDeviceGetModuleProperties_params,
+    u32
+);
+command!(
+    zeDeviceGetP2PProperties,
+    c"zeDeviceGetP2PProperties",
+    gapii_zeDeviceGetP2PProperties_params,
+    u32
+);
+command!(zeDeviceGetProperties, c"zeDeviceGetProperties", gapii_zeDeviceGetProperties_params, u32);
+command!(zeDeviceGetRootDevice, c"zeDeviceGetRootDevice", gapii_zeDeviceGetRootDevice_params, u32);
+command!(
+    zeDeviceGetRuntimeRequirements,
+    c"zeDeviceGetRuntimeRequirements",
+    gapii_zeDeviceGetRuntimeRequirements_params,
+    u32
+);
+command!(
+    zeDeviceGetRuntimeRequirementsKey,
+    c"zeDeviceGetRuntimeRequirementsKey",
+    gapii_zeDeviceGetRuntimeRequirementsKey_params,
+    u32
+);
+command!(zeDeviceGetStatus, c"zeDeviceGetStatus", gapii_zeDeviceGetStatus_params, u32);
+command!(zeDeviceGetSubDevices, c"zeDeviceGetSubDevices", gapii_zeDeviceGetSubDevices_params, u32);
+command!(
+    zeDeviceGetVectorWidthPropertiesExt,
+    c"zeDeviceGetVectorWidthPropertiesExt",
+    gapii_zeDeviceGetVectorWidthPropertiesExt_params,
+    u32
+);
+command!(
+    zeDeviceImportExternalSemaphoreExt,
+    c"zeDeviceImportExternalSemaphoreExt",
+    gapii_zeDeviceImportExternalSemaphoreExt_params,
+    u32
+);
+command!(
+    zeDevicePciGetPropertiesExt,
+    c"zeDevicePciGetPropertiesExt",
+    gapii_zeDevicePciGetPropertiesExt_params,
+    u32
+);
+command!(
+    zeDeviceReleaseExternalSemaphoreExt,
+    c"zeDeviceReleaseExternalSemaphoreExt",
+    gapii_zeDeviceReleaseExternalSemaphoreExt_params,
+    u32
+);
+command!(
+    zeDeviceReserveCacheExt,
+    c"zeDeviceReserveCacheExt",
+    gapii_zeDeviceReserveCacheExt_params,
+    u32
+);
+command!(
+    zeDeviceSetCacheAdviceExt,
+    c"zeDeviceSetCacheAdviceExt",
+    gapii_zeDeviceSetCacheAdviceExt_params,
+    u32
+);
+command!(zeDeviceSynchronize, c"zeDeviceSynchronize", gapii_zeDeviceSynchronize_params, u32);
+command!(
+    zeDeviceValidateRuntimeRequirements,
+    c"zeDeviceValidateRuntimeRequirements",
+    gapii_zeDeviceValidateRuntimeRequirements_params,
+    u32
+);
+command!(zeDriverGet, c"zeDriverGet", gapii_zeDriverGet_params, u32);
+command!(zeDriverGetApiVersion, c"zeDriverGetApiVersion", gapii_zeDriverGetApiVersion_params, u32);
+command!(
+    zeDriverGetDefaultContext,
+    c"zeDriverGetDefaultContext",
+    gapii_zeDriverGetDefaultContext_params,
+    *mut c_void
+);
+command!(
+    zeDriverGetExtensionFunctionAddress,
+    c"zeDriverGetExtensionFunctionAddress",
+    gapii_zeDriverGetExtensionFunctionAddress_params,
+    u32
+);
+command!(
+    zeDriverGetExtensionProperties,
+    c"zeDriverGetExtensionProperties",
+    gapii_zeDriverGetExtensionProperties_params,
+    u32
+);
+command!(
+    zeDriverGetIpcProperties,
+    c"zeDriverGetIpcProperties",
+    gapii_zeDriverGetIpcProperties_params,
+    u32
+);
+command!(
+    zeDriverGetLastErrorDescription,
+    c"zeDriverGetLastErrorDescription",
+    gapii_zeDriverGetLastErrorDescription_params,
+    u32
+);
+command!(zeDriverGetProperties, c"zeDriverGetProperties", gapii_zeDriverGetProperties_params, u32);
+command!(
+    zeDriverRTASFormatCompatibilityCheckExp,
+    c"zeDriverRTASFormatCompatibilityCheckExp",
+    gapii_zeDriverRTASFormatCompatibilityCheckExp_params,
+    u32
+);
+command!(
+    zeDriverRTASFormatCompatibilityCheckExt,
+    c"zeDriverRTASFormatCompatibilityCheckExt",
+    gapii_zeDriverRTASFormatCompatibilityCheckExt_params,
+    u32
+);
+command!(
+    zeEventCounterBasedCloseIpcHandle,
+    c"zeEventCounterBasedCloseIpcHandle",
+    gapii_zeEventCounterBasedCloseIpcHandle_params,
+    u32
+);
+command!(
+    zeEventCounterBasedCreate,
+    c"zeEventCounterBasedCreate",
+    gapii_zeEventCounterBasedCreate_params,
+    u32
+);
+command!(
+    zeEventCounterBasedGetDeviceAddress,
+    c"zeEventCounterBasedGetDeviceAddress",
+    gapii_zeEventCounterBasedGetDeviceAddress_params,
+    u32
+);
+command!(
+    zeEventCounterBasedGetIpcHandle,
+    c"zeEventCounterBasedGetIpcHandle",
+    gapii_zeEventCounterBasedGetIpcHandle_params,
+    u32
+);
+command!(
+    zeEventCounterBasedOpenIpcHandle,
+    c"zeEventCounterBasedOpenIpcHandle",
+    gapii_zeEventCounterBasedOpenIpcHandle_params,
+    u32
+);
+command!(zeEventCreate, c"zeEventCreate", gapii_zeEventCreate_params, u32);
+command!(zeEventDestroy, c"zeEventDestroy", gapii_zeEventDestroy_params, u32);
+command!(
+    zeEventGetCounterBasedFlags,
+    c"zeEventGetCounterBasedFlags",
+    gapii_zeEventGetCounterBasedFlags_params,
+    u32
+);
+command!(zeEventGetEventPool, c"zeEventGetEventPool", gapii_zeEventGetEventPool_params, u32);
+command!(zeEventGetSignalScope, c"zeEventGetSignalScope", gapii_zeEventGetSignalScope_params, u32);
+command!(zeEventGetWaitScope, c"zeEventGetWaitScope", gapii_zeEventGetWaitScope_params, u32);
+command!(zeEventHostReset, c"zeEventHostReset", gapii_zeEventHostReset_params, u32);
+command!(zeEventHostSignal, c"zeEventHostSignal", gapii_zeEventHostSignal_params, u32);
+command!(
+    zeEventHostSynchronize,
+    c"zeEventHostSynchronize",
+    gapii_zeEventHostSynchronize_params,
+    u32
+);
+command!(
+    zeEventPoolCloseIpcHandle,
+    c"zeEventPoolCloseIpcHandle",
+    gapii_zeEventPoolCloseIpcHandle_params,
+    u32
+);
+command!(zeEventPoolCreate, c"zeEventPoolCreate", gapii_zeEventPoolCreate_params, u32);
+command!(zeEventPoolDestroy, c"zeEventPoolDestroy", gapii_zeEventPoolDestroy_params, u32);
+command!(
+    zeEventPoolGetContextHandle,
+    c"zeEventPoolGetContextHandle",
+    gapii_zeEventPoolGetContextHandle_params,
+    u32
+);
+command!(zeEventPoolGetFlags, c"zeEventPoolGetFlags", gapii_zeEventPoolGetFlags_params, u32);
+command!(
+    zeEventPoolGetIpcHandle,
+    c"zeEventPoolGetIpcHandle",
+    gapii_zeEventPoolGetIpcHandle_params,
+    u32
+);
+command!(
+    zeEventPoolOpenIpcHandle,
+    c"zeEventPoolOpenIpcHandle",
+    gapii_zeEventPoolOpenIpcHandle_params,
+    u32
+);
+command!(
+    zeEventPoolPutIpcHandle,
+    c"zeEventPoolPutIpcHandle",
+    gapii_zeEventPoolPutIpcHandle_params,
+    u32
+);
+command!(
+    zeEventQueryKernelTimestamp,
+    c"zeEventQueryKernelTimestamp",
+    gapii_zeEventQueryKernelTimestamp_params,
+    u32
+);
+command!(
+    zeEventQueryKernelTimestampsExt,
+    c"zeEventQueryKernelTimestampsExt",
+    gapii_zeEventQueryKernelTimestampsExt_params,
+    u32
+);
+command!(zeEventQueryStatus, c"zeEventQueryStatus", gapii_zeEventQueryStatus_params, u32);
+command!(
+    zeEventQueryTimestampsExp,
+    c"zeEventQueryTimestampsExp",
+    gapii_zeEventQueryTimestampsExp_params,
+    u32
+);
+command!(
+    zeExecutableGraphDestroyExt,
+    c"zeExecutableGraphDestroyExt",
+    gapii_zeExecutableGraphDestroyExt_params,
+    u32
+);
+command!(
+    zeExecutableGraphGetSourceGraphExt,
+    c"zeExecutableGraphGetSourceGraphExt",
+    gapii_zeExecutableGraphGetSourceGraphExt_params,
+    u32
+);
+command!(zeFabricEdgeGetExp, c"zeFabricEdgeGetExp", gapii_zeFabricEdgeGetExp_params, u32);
+command!(
+    zeFabricEdgeGetPropertiesExp,
+    c"zeFabricEdgeGetPropertiesExp",
+    gapii_zeFabricEdgeGetPropertiesExp_params,
+    u32
+);
+command!(
+    zeFabricEdgeGetVerticesExp,
+    c"zeFabricEdgeGetVerticesExp",
+    gapii_zeFabricEdgeGetVerticesExp_params,
+    u32
+);
+command!(
+    zeFabricVertexGetDeviceExp,
+    c"zeFabricVertexGetDeviceExp",
+    gapii_zeFabricVertexGetDeviceExp_params,
+    u32
+);
+command!(zeFabricVertexGetExp, c"zeFabricVertexGetExp", gapii_zeFabricVertexGetExp_params, u32);
+command!(
+    zeFabricVertexGetPropertiesExp,
+    c"zeFabricVertexGetPropertiesExp",
+    gapii_zeFabricVertexGetPropertiesExp_params,
+    u32
+);
+command!(
+    zeFabricVertexGetSubVerticesExp,
+    c"zeFabricVertexGetSubVerticesExp",
+    gapii_zeFabricVertexGetSubVerticesExp_params,
+    u32
+);
+command!(zeFenceCreate, c"zeFenceCreate", gapii_zeFenceCreate_params, u32);
+command!(zeFenceDestroy, c"zeFenceDestroy", gapii_zeFenceDestroy_params, u32);
+command!(
+    zeFenceHostSynchronize,
+    c"zeFenceHostSynchronize",
+    gapii_zeFenceHostSynchronize_params,
+    u32
+);
+command!(zeFenceQueryStatus, c"zeFenceQueryStatus", gapii_zeFenceQueryStatus_params, u32);
+command!(zeFenceReset, c"zeFenceReset", gapii_zeFenceReset_params, u32);
+command!(zeGraphCreateExt, c"zeGraphCreateExt", gapii_zeGraphCreateExt_params, u32);
+command!(zeGraphDestroyExt, c"zeGraphDestroyExt", gapii_zeGraphDestroyExt_params, u32);
+command!(
+    zeGraphDumpContentsExt,
+    c"zeGraphDumpContentsExt",
+    gapii_zeGraphDumpContentsExt_params,
+    u32
+);
+command!(
+    zeGraphGetPrimaryCommandListExt,
+    c"zeGraphGetPrimaryCommandListExt",
+    gapii_zeGraphGetPrimaryCommandListExt_params,
+    u32
+);
+command!(zeGraphInstantiateExt, c"zeGraphInstantiateExt", gapii_zeGraphInstantiateExt_params, u32);
+command!(zeGraphIsEmptyExt, c"zeGraphIsEmptyExt", gapii_zeGraphIsEmptyExt_params, u32);
+command!(
+    zeGraphSetDestructionCallbackExt,
+    c"zeGraphSetDestructionCallbackExt",
+    gapii_zeGraphSetDestructionCallbackExt_params,
+    u32
+);
+command!(zeImageCreate, c"zeImageCreate", gapii_zeImageCreate_params, u32);
+command!(zeImageDestroy, c"zeImageDestroy", gapii_zeImageDestroy_params, u32);
+command!(
+    zeImageGetAllocPropertiesExt,
+    c"zeImageGetAllocPropertiesExt",
+    gapii_zeImageGetAllocPropertiesExt_params,
+    u32
+);
+command!(
+    zeImageGetDeviceOffsetExp,
+    c"zeImageGetDeviceOffsetExp",
+    gapii_zeImageGetDeviceOffsetExp_params,
+    u32
+);
+command!(
+    zeImageGetMemoryPropertiesExp,
+    c"zeImageGetMemoryPropertiesExp",
+    gapii_zeImageGetMemoryPropertiesExp_params,
+    u32
+);
+command!(zeImageGetProperties, c"zeImageGetProperties", gapii_zeImageGetProperties_params, u32);
+command!(zeImageViewCreateExp, c"zeImageViewCreateExp", gapii_zeImageViewCreateExp_params, u32);
+command!(zeImageViewCreateExt, c"zeImageViewCreateExt", gapii_zeImageViewCreateExt_params, u32);
+command!(zeInit, c"zeInit", gapii_zeInit_params, u32);
+command!(zeInitDrivers, c"zeInitDrivers", gapii_zeInitDrivers_params, u32);
+command!(zeKernelCreate, c"zeKernelCreate", gapii_zeKernelCreate_params, u32);
+command!(zeKernelDestroy, c"zeKernelDestroy", gapii_zeKernelDestroy_params, u32);
+command!(
+    zeKernelGetAllocationPropertiesExp,
+    c"zeKernelGetAllocationPropertiesExp",
+    gapii_zeKernelGetAllocationPropertiesExp_params,
+    u32
+);
+command!(zeKernelGetBinaryExp, c"zeKernelGetBinaryExp", gapii_zeKernelGetBinaryExp_params, u32);
+command!(
+    zeKernelGetIndirectAccess,
+    c"zeKernelGetIndirectAccess",
+    gapii_zeKernelGetIndirectAccess_params,
+    u32
+);
+command!(zeKernelGetName, c"zeKernelGetName", gapii_zeKernelGetName_params, u32);
+command!(zeKernelGetProperties, c"zeKernelGetProperties", gapii_zeKernelGetProperties_params, u32);
+command!(
+    zeKernelGetSourceAttributes,
+    c"zeKernelGetSourceAttributes",
+    gapii_zeKernelGetSourceAttributes_params,
+    u32
+);
+command!(
+    zeKernelSchedulingHintExp,
+    c"zeKernelSchedulingHintExp",
+    gapii_zeKernelSchedulingHintExp_params,
+    u32
+);
+command!(
+    zeKernelSetArgumentValue,
+    c"zeKernelSetArgumentValue",
+    gapii_zeKernelSetArgumentValue_params,
+    u32
+);
+command!(
+    zeKernelSetCacheConfig,
+    c"zeKernelSetCacheConfig",
+    gapii_zeKernelSetCacheConfig_params,
+    u32
+);
+command!(
+    zeKernelSetGlobalOffsetExp,
+    c"zeKernelSetGlobalOffsetExp",
+    gapii_zeKernelSetGlobalOffsetExp_params,
+    u32
+);
+command!(zeKernelSetGroupSize, c"zeKernelSetGroupSize", gapii_zeKernelSetGroupSize_params, u32);
+command!(
+    zeKernelSetIndirectAccess,
+    c"zeKernelSetIndirectAccess",
+    gapii_zeKernelSetIndirectAccess_params,
+    u32
+);
+command!(
+    zeKernelSuggestGroupSize,
+    c"zeKernelSuggestGroupSize",
+    gapii_zeKernelSuggestGroupSize_params,
+    u32
+);
+command!(
+    zeKernelSuggestMaxCooperativeGroupCount,
+    c"zeKernelSuggestMaxCooperativeGroupCount",
+    gapii_zeKernelSuggestMaxCooperativeGroupCount_params,
+    u32
+);
+command!(zeMemAllocDevice, c"zeMemAllocDevice", gapii_zeMemAllocDevice_params, u32);
+command!(zeMemAllocHost, c"zeMemAllocHost", gapii_zeMemAllocHost_params, u32);
+command!(zeMemAllocShared, c"zeMemAllocShared", gapii_zeMemAllocShared_params, u32);
+command!(zeMemCloseIpcHandle, c"zeMemCloseIpcHandle", gapii_zeMemCloseIpcHandle_params, u32);
+command!(zeMemFree, c"zeMemFree", gapii_zeMemFree_params, u32);
+command!(zeMemFreeExt, c"zeMemFreeExt", gapii_zeMemFreeExt_params, u32);
+command!(zeMemGetAddressRange, c"zeMemGetAddressRange", gapii_zeMemGetAddressRange_params, u32);
+command!(
+    zeMemGetAllocProperties,
+    c"zeMemGetAllocProperties",
+    gapii_zeMemGetAllocProperties_params,
+    u32
+);
+command!(
+    zeMemGetAtomicAccessAttributeExp,
+    c"zeMemGetAtomicAccessAttributeExp",
+    gapii_zeMemGetAtomicAccessAttributeExp_params,
+    u32
+);
+command!(
+    zeMemGetFileDescriptorFromIpcHandleExp,
+    c"zeMemGetFileDescriptorFromIpcHandleExp",
+    gapii_zeMemGetFileDescriptorFromIpcHandleExp_params,
+    u32
+);
+command!(zeMemGetIpcHandle, c"zeMemGetIpcHandle", gapii_zeMemGetIpcHandle_params, u32);
+command!(
+    zeMemGetIpcHandleFromFileDescriptorExp,
+    c"zeMemGetIpcHandleFromFileDescriptorExp",
+    gapii_zeMemGetIpcHandleFromFileDescriptorExp_params,
+    u32
+);
+command!(
+    zeMemGetIpcHandleWithProperties,
+    c"zeMemGetIpcHandleWithProperties",
+    gapii_zeMemGetIpcHandleWithProperties_params,
+    u32
+);
+command!(
+    zeMemGetPitchFor2dImage,
+    c"zeMemGetPitchFor2dImage",
+    gapii_zeMemGetPitchFor2dImage_params,
+    u32
+);
+command!(zeMemOpenIpcHandle, c"zeMemOpenIpcHandle", gapii_zeMemOpenIpcHandle_params, u32);
+command!(zeMemPutIpcHandle, c"zeMemPutIpcHandle", gapii_zeMemPutIpcHandle_params, u32);
+command!(
+    zeMemSetAtomicAccessAttributeExp,
+    c"zeMemSetAtomicAccessAttributeExp",
+    gapii_zeMemSetAtomicAccessAttributeExp_params,
+    u32
+);
+command!(
+    zeModuleBuildLogDestroy,
+    c"zeModuleBuildLogDestroy",
+    gapii_zeModuleBuildLogDestroy_params,
+    u32
+);
+command!(
+    zeModuleBuildLogGetString,
+    c"zeModuleBuildLogGetString",
+    gapii_zeModuleBuildLogGetString_params,
+    u32
+);
+command!(zeModuleCreate, c"zeModuleCreate", gapii_zeModuleCreate_params, u32);
+command!(zeModuleDestroy, c"zeModuleDestroy", gapii_zeModuleDestroy_params, u32);
+command!(zeModuleDynamicLink, c"zeModuleDynamicLink", gapii_zeModuleDynamicLink_params, u32);
+command!(
+    zeModuleGetFunctionPointer,
+    c"zeModuleGetFunctionPointer",
+    gapii_zeModuleGetFunctionPointer_params,
+    u32
+);
+command!(
+    zeModuleGetGlobalPointer,
+    c"zeModuleGetGlobalPointer",
+    gapii_zeModuleGetGlobalPointer_params,
+    u32
+);
+command!(
+    zeModuleGetKernelNames,
+    c"zeModuleGetKernelNames",
+    gapii_zeModuleGetKernelNames_params,
+    u32
+);
+command!(
+    zeModuleGetNativeBinary,
+    c"zeModuleGetNativeBinary",
+    gapii_zeModuleGetNativeBinary_params,
+    u32
+);
+command!(zeModuleGetProperties, c"zeModuleGetProperties", gapii_zeModuleGetProperties_params, u32);
+command!(
+    zeModuleInspectLinkageExt,
+    c"zeModuleInspectLinkageExt",
+    gapii_zeModuleInspectLinkageExt_params,
+    u32
+);
+command!(zePhysicalMemCreate, c"zePhysicalMemCreate", gapii_zePhysicalMemCreate_params, u32);
+command!(zePhysicalMemDestroy, c"zePhysicalMemDestroy", gapii_zePhysicalMemDestroy_params, u32);
+command!(
+    zePhysicalMemGetProperties,
+    c"zePhysicalMemGetProperties",
+    gapii_zePhysicalMemGetProperties_params,
+    u32
+);
+command!(zeRTASBuilderBuildExp, c"zeRTASBuilderBuildExp", gapii_zeRTASBuilderBuildExp_params, u32);
+command!(zeRTASBuilderBuildExt, c"zeRTASBuilderBuildExt", gapii_zeRTASBuilderBuildExt_params, u32);
+command!(
+    zeRTASBuilderCommandListAppendCopyExt,
+    c"zeRTASBuilderCommandListAppendCopyExt",
+    gapii_zeRTASBuilderCommandListAppendCopyExt_params,
+    u32
+);
+command!(
+    zeRTASBuilderCreateExp,
+    c"zeRTASBuilderCreateExp",
+    gapii_zeRTASBuilderCreateExp_params,
+    u32
+);
+command!(
+    zeRTASBuilderCreateExt,
+    c"zeRTASBuilderCreateExt",
+    gapii_zeRTASBuilderCreateExt_params,
+    u32
+);
+command!(
+    zeRTASBuilderDestroyExp,
+    c"zeRTASBuilderDestroyExp",
+    gapii_zeRTASBuilderDestroyExp_params,
+    u32
+);
+command!(
+    zeRTASBuilderDestroyExt,
+    c"zeRTASBuilderDestroyExt",
+    gapii_zeRTASBuilderDestroyExt_params,
+    u32
+);
+command!(
+    zeRTASBuilderGetBuildPropertiesExp,
+    c"zeRTASBuilderGetBuildPropertiesExp",
+    gapii_zeRTASBuilderGetBuildPropertiesExp_params,
+    u32
+);
+command!(
+    zeRTASBuilderGetBuildPropertiesExt,
+    c"zeRTASBuilderGetBuildPropertiesExt",
+    gapii_zeRTASBuilderGetBuildPropertiesExt_params,
+    u32
+);
+command!(
+    zeRTASParallelOperationCreateExp,
+    c"zeRTASParallelOperationCreateExp",
+    gapii_zeRTASParallelOperationCreateExp_params,
+    u32
+);
+command!(
+    zeRTASParallelOperationCreateExt,
+    c"zeRTASParallelOperationCreateExt",
+    gapii_zeRTASParallelOperationCreateExt_params,
+    u32
+);
+command!(
+    zeRTASParallelOperationDestroyExp,
+    c"zeRTASParallelOperationDestroyExp",
+    gapii_zeRTASParallelOperationDestroyExp_params,
+    u32
+);
+command!(
+    zeRTASParallelOperationDestroyExt,
+    c"zeRTASParallelOperationDestroyExt",
+    gapii_zeRTASParallelOperationDestroyExt_params,
+    u32
+);
+command!(
+    zeRTASParallelOperationGetPropertiesExp,
+    c"zeRTASParallelOperationGetPropertiesExp",
+    gapii_zeRTASParallelOperationGetPropertiesExp_params,
+    u32
+);
+command!(
+    zeRTASParallelOperationGetPropertiesExt,
+    c"zeRTASParallelOperationGetPropertiesExt",
+    gapii_zeRTASParallelOperationGetPropertiesExt_params,
+    u32
+);
+command!(
+    zeRTASParallelOperationJoinExp,
+    c"zeRTASParallelOperationJoinExp",
+    gapii_zeRTASParallelOperationJoinExp_params,
+    u32
+);
+command!(
+    zeRTASParallelOperationJoinExt,
+    c"zeRTASParallelOperationJoinExt",
+    gapii_zeRTASParallelOperationJoinExt_params,
+    u32
+);
+command!(zeSamplerCreate, c"zeSamplerCreate", gapii_zeSamplerCreate_params, u32);
+command!(zeSamplerDestroy, c"zeSamplerDestroy", gapii_zeSamplerDestroy_params, u32);
+command!(zeVirtualMemFree, c"zeVirtualMemFree", gapii_zeVirtualMemFree_params, u32);
+command!(
+    zeVirtualMemGetAccessAttribute,
+    c"zeVirtualMemGetAccessAttribute",
+    gapii_zeVirtualMemGetAccessAttribute_params,
+    u32
+);
+command!(zeVirtualMemMap, c"zeVirtualMemMap", gapii_zeVirtualMemMap_params, u32);
+command!(
+    zeVirtualMemQueryPageSize,
+    c"zeVirtualMemQueryPageSize",
+    gapii_zeVirtualMemQueryPageSize_params,
+    u32
+);
+command!(zeVirtualMemReserve, c"zeVirtualMemReserve", gapii_zeVirtualMemReserve_params, u32);
+command!(
+    zeVirtualMemSetAccessAttribute,
+    c"zeVirtualMemSetAccessAttribute",
+    gapii_zeVirtualMemSetAccessAttribute_params,
+    u32
+);
+command!(zeVirtualMemUnmap, c"zeVirtualMemUnmap", gapii_zeVirtualMemUnmap_params, u32);
+command!(zerGetDefaultContext, c"zerGetDefaultContext", (), *mut c_void);
+command!(
+    zerGetLastErrorDescription,
+    c"zerGetLastErrorDescription",
+    gapii_zerGetLastErrorDescription_params,
+    u32
+);
+command!(
+    zerTranslateDeviceHandleToIdentifier,
+    c"zerTranslateDeviceHandleToIdentifier",
+    gapii_zerTranslateDeviceHandleToIdentifier_params,
+    u32
+);
+command!(
+    zerTranslateIdentifierToDeviceHandle,
+    c"zerTranslateIdentifierToDeviceHandle",
+    gapii_zerTranslateIdentifierToDeviceHandle_params,
+    *mut c_void
+);

@@ -134,7 +134,7 @@ fn requirements(commands: &[(&Function, &typed::Command)]) -> String {
 
 /// The function that plays a command; `None` if it is not generated.
 fn play(function: &Function, command: &typed::Command, program: &Program) -> Option<String> {
-    if command.replay != Replay::Generated || function.api == Api::Egl {
+    if command.replay != Replay::Generated || function.api != Api::Gles {
         return None;
     }
     let (name, id) = (ident(&function.name), ident(&function.constant));

@@ -9,13 +9,14 @@ use crate::parts::Does;
 use crate::registry::Origin;
 
 /// The modules of commands.
-pub const MODULES: [(Origin, &str); 6] = [
+pub const MODULES: [(Origin, &str); 7] = [
     (Origin::Egl, "commands_egl"),
     (Origin::Es1, "commands_gl_es1"),
     (Origin::Es2, "commands_gl_es2"),
     (Origin::Es3, "commands_gl_es3"),
     (Origin::SharedExtension, "commands_gl_shared_extensions"),
     (Origin::VendorExtension, "commands_gl_vendor_extensions"),
+    (Origin::LevelZero, "commands_level_zero"),
 ];
 
 pub const PRELUDE: &str = "\

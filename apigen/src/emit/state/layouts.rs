@@ -29,12 +29,14 @@ fn layout(program: &Program, id: LayoutId, used: &mut Used) -> String {
         body += &points_at(program, layout, at, &found.kind, found.offset, used);
     }
     format!(
-        "/// `{title}` at `pointer`, what it points at, and its chain.\n\
+        "/// So many `{title}` from `pointer` on, what they point at, and their chains.\n\
          pub fn {name}<M: Memory + ?Sized, O: Observer + ?Sized>(\
-         memory: &M, seen: &mut O, param: u8, pointer: u64) {{\n\
+         memory: &M, seen: &mut O, param: u8, pointer: u64, count: i64) {{\n\
          let mut walk = Walk::default();\n\
-         observe::elements(seen, param, pointer, 1, {size});\n\
-         {inside}(memory, seen, param, pointer, &mut walk);\n}}\n\n\
+         seen.apart();\n\
+         observe::elements(seen, param, pointer, count, {size});\n\
+         for index in walk.elements(pointer, count) {{\n\
+         {inside}(memory, seen, param, pointer.wrapping_add(index as u64 * {size}), &mut walk);\n}}\n}}\n\n\
          /// What `{title}` at `at` points at.\n\
          fn {inside}<M: Memory + ?Sized, O: Observer + ?Sized>(\
          memory: &M, seen: &mut O, param: u8, at: u64, walk: &mut Walk) {{\n\
@@ -64,18 +66,20 @@ fn points_at(
         }
         LayoutFieldKind::Chain => format!("chain(memory, seen, param, {pointer}, walk);\n"),
         LayoutFieldKind::Text => {
-            format!("observe::text(memory, seen, param, {pointer}, i64::MAX);\n")
+            format!("seen.apart();\nobserve::text(memory, seen, param, {pointer}, i64::MAX);\n")
         }
         LayoutFieldKind::Strings { count } => {
             let (fields, count) = counted(program, layout, index, count, used);
             format!(
-                "{{ {fields} observe::strings(memory, seen, param, {pointer}, {count}, 0); }}\n"
+                "{{ {fields} seen.apart(); observe::strings(memory, seen, param, {pointer}, {count}, 0); }}\n"
             )
         }
         LayoutFieldKind::Numbers { element, count } => {
             let (fields, count) = counted(program, layout, index, count, used);
             let size = bytes(element);
-            format!("{{ {fields} observe::elements(seen, param, {pointer}, {count}, {size}); }}\n")
+            format!(
+                "{{ {fields} seen.apart(); observe::elements(seen, param, {pointer}, {count}, {size}); }}\n"
+            )
         }
         LayoutFieldKind::Layouts { element, count } => {
             let (fields, count) = counted(program, layout, index, count, used);
@@ -84,6 +88,7 @@ fn points_at(
             format!(
                 "{{ {fields}\n\
                  let (first, count) = ({pointer}, {count});\n\
+                 seen.apart();\n\
                  observe::elements(seen, param, first, count, {size});\n\
                  for index in walk.elements(first, count) {{\n\
                  {inside}(memory, seen, param, first.wrapping_add(index as u64 * {size}), walk);\n\
@@ -143,6 +148,7 @@ fn chain(program: &Program) -> String {
             let (inside, size) = (types::unused(&function(layout)), layout.size);
             Some(format!(
                 "{stype} => {{\n\
+                 seen.apart();\n\
                  observe::elements(seen, param, next, 1, {size});\n\
                  {inside}(memory, seen, param, next, walk);\n}}\n"
             ))
@@ -152,7 +158,11 @@ fn chain(program: &Program) -> String {
         return String::new();
     }
     format!(
-        "/// The next struct of a chain; one of a type that nobody describes ends it.\n\
+        "/// The struct at `pointer`, whichever it is, what it points at, and its chain.\n\
+         pub fn any<M: Memory + ?Sized, O: Observer + ?Sized>(\
+         memory: &M, seen: &mut O, param: u8, pointer: u64) {{\n\
+         chain(memory, seen, param, pointer, &mut Walk::default());\n}}\n\n\
+         /// The next struct of a chain; one of a type that nobody describes ends it.\n\
          fn chain<M: Memory + ?Sized, O: Observer + ?Sized>(\
          memory: &M, seen: &mut O, param: u8, next: u64, walk: &mut Walk) {{\n\
          if next == 0 {{ return; }}\n\

@@ -619,10 +619,12 @@ impl Statements<'_> {
                 let bytes = self.header(bytes, held, |emitter, expr| emitter.int(expr));
                 format!("observe::memory(seen, {address}, {bytes})")
             }
-            Extent::Chain(layout) => {
+            Extent::Chain { layout, count } => {
                 let name = super::layouts::function(&self.emitter.program[*layout]);
-                format!("layouts::{name}(memory, seen, {param}, {pointer})")
+                let count = self.header(count, held, |emitter, expr| emitter.int(expr));
+                format!("layouts::{name}(memory, seen, {param}, {pointer}, {count})")
             }
+            Extent::AnyChain => format!("layouts::any(memory, seen, {param}, {pointer})"),
         };
         self.line(&statement(&call));
         self.emitter.is_group_locked = false;

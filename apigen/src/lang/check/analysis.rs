@@ -89,7 +89,8 @@ pub(super) fn extent_children<'t>(extent: &'t Extent, visit: &mut dyn FnMut(&'t 
         Extent::Elements(expr)
         | Extent::Counted { most: expr, .. }
         | Extent::TextOf { length: expr, .. }
-        | Extent::Strings { count: expr, .. } => visit(expr),
+        | Extent::Strings { count: expr, .. }
+        | Extent::Chain { count: expr, .. } => visit(expr),
         Extent::Text { within } => within.iter().for_each(visit),
         Extent::Slice(from, to) | Extent::Memory { address: from, bytes: to } => {
             visit(from);
@@ -98,7 +99,7 @@ pub(super) fn extent_children<'t>(extent: &'t Extent, visit: &mut dyn FnMut(&'t 
         Extent::By { arguments, .. } | Extent::Call { arguments, .. } => {
             arguments.iter().for_each(visit);
         }
-        Extent::Attributes | Extent::Chain(_) => {}
+        Extent::Attributes | Extent::AnyChain => {}
     }
 }
 

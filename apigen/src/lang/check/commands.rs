@@ -214,6 +214,7 @@ impl<'a> Checker<'a> {
             ty: types::scalar(&param.ty).unwrap_or(Type::Address),
             group: slots.groups.of(command, Some(at)).or_else(|| param.group.clone()),
             class: slots.classes.of(command, Some(at)).or_else(|| class_of(param)),
+            layout: param.layout.clone(),
             memory: MemoryUse::None,
         })
         .collect()

@@ -88,11 +88,7 @@ impl Body<'_, '_> {
     fn observation(&mut self, direction: Direction, extent: &ast::Extent) -> Option<Observation> {
         let span = extent.span;
         let (param, extent) = match &extent.kind {
-            ExtentKind::One(param) => {
-                let one = ExprKind::Int(1, None);
-                let one = Expr { kind: one, ty: Type::INT, span: param.span };
-                (self.pointer(param), Extent::Elements(one))
-            }
+            ExtentKind::One(param) => (self.pointer(param), Extent::Elements(one(param.span))),
             ExtentKind::Elements(param, count) => {
                 let (param, count) = (self.pointer(param), self.integer(count));
                 (param, Extent::Elements(count?))
@@ -128,7 +124,14 @@ impl Body<'_, '_> {
                 (param, Extent::Strings { count: count?, lengths })
             }
             ExtentKind::Attributes(param) => (self.pointer(param), Extent::Attributes),
-            ExtentKind::Chain { param, layout } => {
+            ExtentKind::Chain { param, layout: None, .. } => {
+                (self.pointer(param), Extent::AnyChain)
+            }
+            ExtentKind::Chain { param, layout: Some(layout), count } => {
+                let count = match count {
+                    Some(count) => self.integer(count),
+                    None => Some(one(param.span)),
+                };
                 let param = self.pointer(param);
                 let Some(Declared::Layout(id)) = self.checker.names.declared(&layout.text) else {
                     let help = self.checker.names.like_declared(&layout.text).map(did_you_mean);
@@ -136,7 +139,7 @@ impl Body<'_, '_> {
                     self.report(Diagnostic { help, ..Diagnostic::at(layout.span, message) });
                     return None;
                 };
-                (param, Extent::Chain(id))
+                (param, Extent::Chain { layout: id, count: count? })
             }
             ExtentKind::By { param, function, arguments } => {
                 let param = self.pointer(param);
@@ -167,7 +170,7 @@ impl Body<'_, '_> {
     ) -> Option<Option<Element>> {
         match extent {
             // The layout or the function knows.
-            Extent::Chain(_) | Extent::By { .. } => {
+            Extent::Chain { .. } | Extent::AnyChain | Extent::By { .. } => {
                 let subject = self.subject.as_ref()?;
                 Some(super::body::element_of(&subject.params[param].ctype))
             }
@@ -257,4 +260,8 @@ impl Body<'_, '_> {
         let types: Vec<Type> = params.map(|(_, ty)| ty.clone()).collect();
         Some((id, self.arguments(&types, arguments, span)?))
     }
+}
+
+fn one(span: Span) -> Expr {
+    Expr { kind: ExprKind::Int(1, None), ty: Type::INT, span }
 }

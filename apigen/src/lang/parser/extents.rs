@@ -79,8 +79,10 @@ impl Parser<'_> {
                 ExtentKind::Strings { param, count, lengths }
             }
             "chain" => {
-                self.expect(",")?;
-                ExtentKind::Chain { param, layout: self.name("a layout")? }
+                let layout = if self.accept(",") { Some(self.name("a layout")?) } else { None };
+                let has_count = layout.is_some() && self.accept(",");
+                let count = if has_count { Some(self.expr()?) } else { None };
+                ExtentKind::Chain { param, layout, count }
             }
             _ => ExtentKind::Attributes(param),
         })

@@ -163,7 +163,15 @@ pub type ze_context_flags_t = u32;
 
 pub type ze_device_cache_property_flags_t = u32;
 
+pub type ze_device_dp_capability_flags_t = u32;
+
+pub type ze_device_event_properties_flags_t = u32;
+
+pub type ze_device_fp_atomic_ext_flags_t = u32;
+
 pub type ze_device_fp_flags_t = u32;
+
+pub type ze_device_input_data_type_flags_t = u32;
 
 pub type ze_device_mem_alloc_flags_t = u32;
 
@@ -171,17 +179,29 @@ pub type ze_device_memory_property_flags_t = u32;
 
 pub type ze_device_module_flags_t = u32;
 
+pub type ze_device_output_data_type_flags_t = u32;
+
 pub type ze_device_p2p_property_flags_t = u32;
 
 pub type ze_device_property_flags_t = u32;
+
+pub type ze_device_raytracing_ext_flags_t = u32;
+
+pub type ze_driver_ddi_handle_ext_flags_t = u32;
 
 pub type ze_driver_memory_free_policy_ext_flags_t = u32;
 
 pub type ze_event_counter_based_flags_t = u32;
 
+pub type ze_event_pool_counter_based_exp_flags_t = u32;
+
 pub type ze_event_pool_flags_t = u32;
 
+pub type ze_event_query_kernel_timestamps_ext_flags_t = u32;
+
 pub type ze_event_scope_flags_t = u32;
+
+pub type ze_event_sync_mode_flags_t = u32;
 
 pub type ze_external_memory_type_flags_t = u32;
 
@@ -191,6 +211,8 @@ pub type ze_fence_flags_t = u32;
 
 pub type ze_host_mem_alloc_flags_t = u32;
 
+pub type ze_image_bindless_exp_flags_t = u32;
+
 pub type ze_image_flags_t = u32;
 
 pub type ze_image_sampler_filter_flags_t = u32;
@@ -198,6 +220,8 @@ pub type ze_image_sampler_filter_flags_t = u32;
 pub type ze_init_driver_type_flags_t = u32;
 
 pub type ze_init_flags_t = u32;
+
+pub type ze_ipc_mem_handle_type_flags_t = u32;
 
 pub type ze_ipc_memory_flags_t = u32;
 
@@ -213,11 +237,23 @@ pub type ze_memory_access_cap_flags_t = u32;
 
 pub type ze_memory_atomic_attr_exp_flags_t = u32;
 
+pub type ze_memory_compression_hints_ext_flags_t = u32;
+
 pub type ze_module_property_flags_t = u32;
 
 pub type ze_mutable_command_exp_flags_t = u32;
 
+pub type ze_mutable_command_list_exp_flags_t = u32;
+
 pub type ze_physical_mem_flags_t = u32;
+
+pub type ze_raytracing_mem_alloc_ext_flags_t = u32;
+
+pub type ze_record_replay_graph_ext_flags_t = u32;
+
+pub type ze_relaxed_allocation_limits_exp_flags_t = u32;
+
+pub type ze_relaxed_allocation_limits_ext_flags_t = u32;
 
 pub type ze_rtas_builder_build_op_exp_flags_t = u32;
 
@@ -230,6 +266,10 @@ pub type ze_rtas_builder_ext_flags_t = u32;
 pub type ze_rtas_builder_packed_geometry_type_exp_t = u8;
 
 pub type ze_rtas_builder_packed_geometry_type_ext_t = u8;
+
+pub type ze_rtas_device_exp_flags_t = u32;
+
+pub type ze_rtas_device_ext_flags_t = u32;
 
 pub type ze_rtas_parallel_operation_exp_flags_t = u32;
 
@@ -315,6 +355,47 @@ pub const ZE_CONTEXT_FLAG_TBD: ze_context_flag_t = 1;
 pub type ze_device_cache_property_flag_t = u32;
 pub const ZE_DEVICE_CACHE_PROPERTY_FLAG_USER_CONTROL: ze_device_cache_property_flag_t = 1;
 
+pub type ze_device_dp_capability_flag_t = u32;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_NON_SYSTOLIC_DPA4_SIMD_ALL:
+    ze_device_dp_capability_flag_t = 1;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_SIMD8: ze_device_dp_capability_flag_t =
+    2;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_SIMD16: ze_device_dp_capability_flag_t =
+    4;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_BDPAS_SIMD16:
+    ze_device_dp_capability_flag_t = 8;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_DEPTH4: ze_device_dp_capability_flag_t =
+    16;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_DEPTH8: ze_device_dp_capability_flag_t =
+    32;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_BDPAS_DEPTH8:
+    ze_device_dp_capability_flag_t = 64;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_OUTPUT_MATRIX_ROWCOUNT_UPTO8:
+    ze_device_dp_capability_flag_t = 128;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_OUTPUT_MATRIX_ROWCOUNT_FIXED8:
+    ze_device_dp_capability_flag_t = 256;
+pub const ZE_DEVICE_DP_CAPABILITY_FLAG_FORCE_UINT32: ze_device_dp_capability_flag_t = 0x7fffffff;
+
+pub type ze_device_event_properties_flag_t = u32;
+pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE:
+    ze_device_event_properties_flag_t = 1;
+pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC: ze_device_event_properties_flag_t = 2;
+pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION:
+    ze_device_event_properties_flag_t = 4;
+pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_INTERRUPT_WAIT:
+    ze_device_event_properties_flag_t = 8;
+pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_FORCE_UINT32: ze_device_event_properties_flag_t =
+    0x7fffffff;
+
+pub type ze_device_fp_atomic_ext_flag_t = u32;
+pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE: ze_device_fp_atomic_ext_flag_t = 1;
+pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD: ze_device_fp_atomic_ext_flag_t = 2;
+pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX: ze_device_fp_atomic_ext_flag_t = 4;
+pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE: ze_device_fp_atomic_ext_flag_t = 0x10000;
+pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD: ze_device_fp_atomic_ext_flag_t = 0x20000;
+pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX: ze_device_fp_atomic_ext_flag_t = 0x40000;
+pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_FORCE_UINT32: ze_device_fp_atomic_ext_flag_t = 0x7fffffff;
+
 pub type ze_device_fp_flag_t = u32;
 pub const ZE_DEVICE_FP_FLAG_DENORM: ze_device_fp_flag_t = 1;
 pub const ZE_DEVICE_FP_FLAG_INF_NAN: ze_device_fp_flag_t = 2;
@@ -325,10 +406,75 @@ pub const ZE_DEVICE_FP_FLAG_FMA: ze_device_fp_flag_t = 32;
 pub const ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT: ze_device_fp_flag_t = 64;
 pub const ZE_DEVICE_FP_FLAG_SOFT_FLOAT: ze_device_fp_flag_t = 128;
 
+pub type ze_device_input_data_type_flag_t = u32;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_TYPE_NONE:
+    ze_device_input_data_type_flag_t = 1;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_ZE_DEVICE_INPUT_DATA_INT8_PACK4_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 2;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT4_PACK8_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 4;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT2_PACK8_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 8;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_TF32_PACK1_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 16;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_FP16_PACK2_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 32;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_BF16_PACK2_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 64;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_FP8_PACK4_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 128;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_BF8_PACK4_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 256;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_E2M1_PACK8_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 512;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_E3M0_PACK8_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 1024;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT8_PACK4_PER_SIMD_LANE:
+    ze_device_input_data_type_flag_t = 2048;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UINT8:
+    ze_device_input_data_type_flag_t = 4096;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UE5M3:
+    ze_device_input_data_type_flag_t = 8192;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UE4M3:
+    ze_device_input_data_type_flag_t = 16384;
+pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_FORCE_UINT32: ze_device_input_data_type_flag_t =
+    0x7fffffff;
+
 pub type ze_device_mem_alloc_flag_t = u32;
 pub const ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_CACHED: ze_device_mem_alloc_flag_t = 1;
 pub const ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_UNCACHED: ze_device_mem_alloc_flag_t = 2;
 pub const ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT: ze_device_mem_alloc_flag_t = 4;
+
+pub type ze_device_memory_ext_type_t = u32;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM: ze_device_memory_ext_type_t = 0;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM2: ze_device_memory_ext_type_t = 1;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR: ze_device_memory_ext_type_t = 2;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR2: ze_device_memory_ext_type_t = 3;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR3: ze_device_memory_ext_type_t = 4;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR4: ze_device_memory_ext_type_t = 5;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR5: ze_device_memory_ext_type_t = 6;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR: ze_device_memory_ext_type_t = 7;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR3: ze_device_memory_ext_type_t = 8;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR4: ze_device_memory_ext_type_t = 9;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR5: ze_device_memory_ext_type_t = 10;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_SRAM: ze_device_memory_ext_type_t = 11;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_L1: ze_device_memory_ext_type_t = 12;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_L3: ze_device_memory_ext_type_t = 13;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_GRF: ze_device_memory_ext_type_t = 14;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_SLM: ze_device_memory_ext_type_t = 15;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR4: ze_device_memory_ext_type_t = 16;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR5: ze_device_memory_ext_type_t = 17;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR5X: ze_device_memory_ext_type_t = 18;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR6: ze_device_memory_ext_type_t = 19;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR6X: ze_device_memory_ext_type_t = 20;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR7: ze_device_memory_ext_type_t = 21;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM2E: ze_device_memory_ext_type_t = 22;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM3: ze_device_memory_ext_type_t = 23;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM3E: ze_device_memory_ext_type_t = 24;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM4: ze_device_memory_ext_type_t = 25;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR5X: ze_device_memory_ext_type_t = 26;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR6: ze_device_memory_ext_type_t = 27;
+pub const ZE_DEVICE_MEMORY_EXT_TYPE_FORCE_UINT32: ze_device_memory_ext_type_t = 0x7fffffff;
 
 pub type ze_device_memory_property_flag_t = u32;
 pub const ZE_DEVICE_MEMORY_PROPERTY_FLAG_TBD: ze_device_memory_property_flag_t = 1;
@@ -338,6 +484,18 @@ pub const ZE_DEVICE_MODULE_FLAG_FP16: ze_device_module_flag_t = 1;
 pub const ZE_DEVICE_MODULE_FLAG_FP64: ze_device_module_flag_t = 2;
 pub const ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS: ze_device_module_flag_t = 4;
 pub const ZE_DEVICE_MODULE_FLAG_DP4A: ze_device_module_flag_t = 8;
+
+pub type ze_device_output_data_type_flag_t = u32;
+pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_INT32:
+    ze_device_output_data_type_flag_t = 1;
+pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_FP32:
+    ze_device_output_data_type_flag_t = 2;
+pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_FP16:
+    ze_device_output_data_type_flag_t = 4;
+pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_BF16:
+    ze_device_output_data_type_flag_t = 8;
+pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_FORCE_UINT32: ze_device_output_data_type_flag_t =
+    0x7fffffff;
 
 pub type ze_device_p2p_property_flag_t = u32;
 pub const ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS: ze_device_p2p_property_flag_t = 1;
@@ -349,12 +507,28 @@ pub const ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE: ze_device_property_flag_t = 2;
 pub const ZE_DEVICE_PROPERTY_FLAG_ECC: ze_device_property_flag_t = 4;
 pub const ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING: ze_device_property_flag_t = 8;
 
+pub type ze_device_raytracing_ext_flag_t = u32;
+pub const ZE_DEVICE_RAYTRACING_EXT_FLAG_RAYQUERY: ze_device_raytracing_ext_flag_t = 1;
+pub const ZE_DEVICE_RAYTRACING_EXT_FLAG_FORCE_UINT32: ze_device_raytracing_ext_flag_t = 0x7fffffff;
+
+pub type ze_device_readonly_memory_capability_t = u32;
+pub const ZE_DEVICE_READONLY_MEMORY_CAPABILITY_NONE: ze_device_readonly_memory_capability_t = 0;
+pub const ZE_DEVICE_READONLY_MEMORY_CAPABILITY_HINT: ze_device_readonly_memory_capability_t = 1;
+pub const ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED: ze_device_readonly_memory_capability_t = 2;
+pub const ZE_DEVICE_READONLY_MEMORY_CAPABILITY_FORCE_UINT32:
+    ze_device_readonly_memory_capability_t = 0x7fffffff;
+
 pub type ze_device_type_t = u32;
 pub const ZE_DEVICE_TYPE_GPU: ze_device_type_t = 1;
 pub const ZE_DEVICE_TYPE_CPU: ze_device_type_t = 2;
 pub const ZE_DEVICE_TYPE_FPGA: ze_device_type_t = 3;
 pub const ZE_DEVICE_TYPE_MCA: ze_device_type_t = 4;
 pub const ZE_DEVICE_TYPE_VPU: ze_device_type_t = 5;
+
+pub type ze_driver_ddi_handle_ext_flag_t = u32;
+pub const ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED: ze_driver_ddi_handle_ext_flag_t =
+    1;
+pub const ZE_DRIVER_DDI_HANDLE_EXT_FLAG_FORCE_UINT32: ze_driver_ddi_handle_ext_flag_t = 0x7fffffff;
 
 pub type ze_driver_memory_free_policy_ext_flag_t = u32;
 pub const ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE:
@@ -371,16 +545,38 @@ pub const ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP: ze_event_counter_based_f
 pub const ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP: ze_event_counter_based_flag_t = 32;
 pub const ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL: ze_event_counter_based_flag_t = 64;
 
+pub type ze_event_pool_counter_based_exp_flag_t = u32;
+pub const ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE: ze_event_pool_counter_based_exp_flag_t =
+    1;
+pub const ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE:
+    ze_event_pool_counter_based_exp_flag_t = 2;
+pub const ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_FORCE_UINT32:
+    ze_event_pool_counter_based_exp_flag_t = 0x7fffffff;
+
 pub type ze_event_pool_flag_t = u32;
 pub const ZE_EVENT_POOL_FLAG_HOST_VISIBLE: ze_event_pool_flag_t = 1;
 pub const ZE_EVENT_POOL_FLAG_IPC: ze_event_pool_flag_t = 2;
 pub const ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP: ze_event_pool_flag_t = 4;
 pub const ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP: ze_event_pool_flag_t = 8;
 
+pub type ze_event_query_kernel_timestamps_ext_flag_t = u32;
+pub const ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL:
+    ze_event_query_kernel_timestamps_ext_flag_t = 1;
+pub const ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED:
+    ze_event_query_kernel_timestamps_ext_flag_t = 2;
+pub const ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_FORCE_UINT32:
+    ze_event_query_kernel_timestamps_ext_flag_t = 0x7fffffff;
+
 pub type ze_event_scope_flag_t = u32;
 pub const ZE_EVENT_SCOPE_FLAG_SUBDEVICE: ze_event_scope_flag_t = 1;
 pub const ZE_EVENT_SCOPE_FLAG_DEVICE: ze_event_scope_flag_t = 2;
 pub const ZE_EVENT_SCOPE_FLAG_HOST: ze_event_scope_flag_t = 4;
+
+pub type ze_event_sync_mode_flag_t = u32;
+pub const ZE_EVENT_SYNC_MODE_FLAG_LOW_POWER_WAIT: ze_event_sync_mode_flag_t = 1;
+pub const ZE_EVENT_SYNC_MODE_FLAG_SIGNAL_INTERRUPT: ze_event_sync_mode_flag_t = 2;
+pub const ZE_EVENT_SYNC_MODE_FLAG_EXTERNAL_INTERRUPT_WAIT: ze_event_sync_mode_flag_t = 4;
+pub const ZE_EVENT_SYNC_MODE_FLAG_FORCE_UINT32: ze_event_sync_mode_flag_t = 0x7fffffff;
 
 pub type ze_external_memory_type_flag_t = u32;
 pub const ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD: ze_external_memory_type_flag_t = 1;
@@ -425,6 +621,11 @@ pub const ZE_HOST_MEM_ALLOC_FLAG_BIAS_UNCACHED: ze_host_mem_alloc_flag_t = 2;
 pub const ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED: ze_host_mem_alloc_flag_t = 4;
 pub const ZE_HOST_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT: ze_host_mem_alloc_flag_t = 8;
 pub const ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY: ze_host_mem_alloc_flag_t = 16;
+
+pub type ze_image_bindless_exp_flag_t = u32;
+pub const ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS: ze_image_bindless_exp_flag_t = 1;
+pub const ZE_IMAGE_BINDLESS_EXP_FLAG_SAMPLED_IMAGE: ze_image_bindless_exp_flag_t = 2;
+pub const ZE_IMAGE_BINDLESS_EXP_FLAG_FORCE_UINT32: ze_image_bindless_exp_flag_t = 0x7fffffff;
 
 pub type ze_image_flag_t = u32;
 pub const ZE_IMAGE_FLAG_KERNEL_WRITE: ze_image_flag_t = 1;
@@ -515,6 +716,11 @@ pub type ze_init_flag_t = u32;
 pub const ZE_INIT_FLAG_GPU_ONLY: ze_init_flag_t = 1;
 pub const ZE_INIT_FLAG_VPU_ONLY: ze_init_flag_t = 2;
 
+pub type ze_ipc_mem_handle_type_flag_t = u32;
+pub const ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT: ze_ipc_mem_handle_type_flag_t = 1;
+pub const ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE: ze_ipc_mem_handle_type_flag_t = 2;
+pub const ZE_IPC_MEM_HANDLE_TYPE_FLAG_FORCE_UINT32: ze_ipc_mem_handle_type_flag_t = 0x7fffffff;
+
 pub type ze_ipc_memory_flag_t = u32;
 pub const ZE_IPC_MEMORY_FLAG_BIAS_CACHED: ze_ipc_memory_flag_t = 1;
 pub const ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED: ze_ipc_memory_flag_t = 2;
@@ -576,6 +782,14 @@ pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_DEVICE_ATOMICS: ze_memory_atomic_attr_e
 pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_SYSTEM_ATOMICS: ze_memory_atomic_attr_exp_flag_t = 32;
 pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS: ze_memory_atomic_attr_exp_flag_t = 64;
 
+pub type ze_memory_compression_hints_ext_flag_t = u32;
+pub const ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_COMPRESSED: ze_memory_compression_hints_ext_flag_t =
+    1;
+pub const ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_UNCOMPRESSED:
+    ze_memory_compression_hints_ext_flag_t = 2;
+pub const ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_FORCE_UINT32:
+    ze_memory_compression_hints_ext_flag_t = 0x7fffffff;
+
 pub type ze_memory_type_t = u32;
 pub const ZE_MEMORY_TYPE_UNKNOWN: ze_memory_type_t = 0;
 pub const ZE_MEMORY_TYPE_HOST: ze_memory_type_t = 1;
@@ -600,9 +814,46 @@ pub const ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS: ze_mutable_command_exp_flag_t
 pub const ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION: ze_mutable_command_exp_flag_t = 64;
 pub const ZE_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS: ze_mutable_command_exp_flag_t = 128;
 
+pub type ze_mutable_command_list_exp_flag_t = u32;
+pub const ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_RESERVED: ze_mutable_command_list_exp_flag_t = 1;
+pub const ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_FORCE_UINT32: ze_mutable_command_list_exp_flag_t =
+    0x7fffffff;
+
 pub type ze_physical_mem_flag_t = u32;
 pub const ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE: ze_physical_mem_flag_t = 1;
 pub const ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST: ze_physical_mem_flag_t = 2;
+
+pub type ze_raytracing_mem_alloc_ext_flag_t = u32;
+pub const ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_TBD: ze_raytracing_mem_alloc_ext_flag_t = 1;
+pub const ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_FORCE_UINT32: ze_raytracing_mem_alloc_ext_flag_t =
+    0x7fffffff;
+
+pub type ze_record_replay_graph_ext_dump_mode_t = u32;
+pub const ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_DETAILED: ze_record_replay_graph_ext_dump_mode_t = 0;
+pub const ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE: ze_record_replay_graph_ext_dump_mode_t = 1;
+pub const ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_FORCE_UINT32:
+    ze_record_replay_graph_ext_dump_mode_t = 0x7fffffff;
+
+pub type ze_record_replay_graph_ext_flag_t = u32;
+pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_IMMUTABLE_GRAPH: ze_record_replay_graph_ext_flag_t = 1;
+pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_MUTABLE_GRAPH: ze_record_replay_graph_ext_flag_t = 2;
+pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_SUBGRAPHS: ze_record_replay_graph_ext_flag_t = 4;
+pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_APPEND_COMMANDLIST: ze_record_replay_graph_ext_flag_t = 8;
+pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_CB_EXTERNAL_IPC: ze_record_replay_graph_ext_flag_t = 16;
+pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_FORCE_UINT32: ze_record_replay_graph_ext_flag_t =
+    0x7fffffff;
+
+pub type ze_relaxed_allocation_limits_exp_flag_t = u32;
+pub const ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE: ze_relaxed_allocation_limits_exp_flag_t =
+    1;
+pub const ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_FORCE_UINT32:
+    ze_relaxed_allocation_limits_exp_flag_t = 0x7fffffff;
+
+pub type ze_relaxed_allocation_limits_ext_flag_t = u32;
+pub const ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_MAX_SIZE: ze_relaxed_allocation_limits_ext_flag_t =
+    1;
+pub const ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_FORCE_UINT32:
+    ze_relaxed_allocation_limits_ext_flag_t = 0x7fffffff;
 
 pub type ze_result_t = u32;
 pub const ZE_RESULT_SUCCESS: ze_result_t = 0;
@@ -703,6 +954,14 @@ pub const ZE_RTAS_BUILDER_EXT_FLAG_RESERVED: ze_rtas_builder_ext_flag_t = 1;
 pub type ze_rtas_builder_ext_version_t = u32;
 pub const ZE_RTAS_BUILDER_EXT_VERSION_1_0: ze_rtas_builder_ext_version_t = 0x10000;
 pub const ZE_RTAS_BUILDER_EXT_VERSION_CURRENT: ze_rtas_builder_ext_version_t = 0x10000;
+
+pub type ze_rtas_device_exp_flag_t = u32;
+pub const ZE_RTAS_DEVICE_EXP_FLAG_RESERVED: ze_rtas_device_exp_flag_t = 1;
+pub const ZE_RTAS_DEVICE_EXP_FLAG_FORCE_UINT32: ze_rtas_device_exp_flag_t = 0x7fffffff;
+
+pub type ze_rtas_device_ext_flag_t = u32;
+pub const ZE_RTAS_DEVICE_EXT_FLAG_RESERVED: ze_rtas_device_ext_flag_t = 1;
+pub const ZE_RTAS_DEVICE_EXT_FLAG_FORCE_UINT32: ze_rtas_device_ext_flag_t = 0x7fffffff;
 
 pub type ze_rtas_format_exp_t = u32;
 pub const ZE_RTAS_FORMAT_EXP_INVALID: ze_rtas_format_exp_t = 0;
@@ -885,6 +1144,25 @@ pub const ZEL_REGISTER_EPILOGUE: zel_tracer_reg_t = 1;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_cache_reservation_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub maxCacheReservationSize: usize,
+}
+const _: () = assert!(size_of::<ze_cache_reservation_ext_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_command_list_append_launch_kernel_param_cooperative_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub isCooperative: ze_bool_t,
+}
+const _: () =
+    assert!(size_of::<ze_command_list_append_launch_kernel_param_cooperative_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_command_list_desc_t {
     pub stype: ze_structure_type_t,
     pub pNext: *const c_void,
@@ -928,6 +1206,25 @@ const _: () = assert!(size_of::<ze_context_desc_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_context_power_saving_hint_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub hint: u32,
+}
+const _: () = assert!(size_of::<ze_context_power_saving_hint_exp_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_copy_bandwidth_exp_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub copyBandwidth: u32,
+    pub copyBandwidthUnit: ze_bandwidth_unit_t,
+}
+const _: () = assert!(size_of::<ze_copy_bandwidth_exp_properties_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_copy_region_t {
     pub originX: u32,
     pub originY: u32,
@@ -940,6 +1237,25 @@ const _: () = assert!(size_of::<ze_copy_region_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_custom_pitch_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub rowPitch: usize,
+    pub slicePitch: usize,
+}
+const _: () = assert!(size_of::<ze_custom_pitch_exp_desc_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_cache_line_size_ext_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub cacheLineSize: usize,
+}
+const _: () = assert!(size_of::<ze_device_cache_line_size_ext_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_device_cache_properties_t {
     pub stype: ze_structure_type_t,
     pub pNext: *mut c_void,
@@ -947,6 +1263,21 @@ pub struct ze_device_cache_properties_t {
     pub cacheSize: usize,
 }
 const _: () = assert!(size_of::<ze_device_cache_properties_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_compute_dotproduct_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub dp_caps: ze_device_dp_capability_flags_t,
+    pub dpv4_input_types: ze_device_input_data_type_flags_t,
+    pub dpv4_output_types: ze_device_output_data_type_flags_t,
+    pub dpas_input_types: ze_device_input_data_type_flags_t,
+    pub dpas_output_types: ze_device_output_data_type_flags_t,
+    pub bdpas_input_types: ze_device_input_data_type_flags_t,
+    pub bdpas_output_types: ze_device_output_data_type_flags_t,
+}
+const _: () = assert!(size_of::<ze_device_compute_dotproduct_ext_properties_t>() == 48);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -965,6 +1296,15 @@ pub struct ze_device_compute_properties_t {
     pub subGroupSizes: [u32; 8],
 }
 const _: () = assert!(size_of::<ze_device_compute_properties_t>() == 88);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_event_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub flags: ze_device_event_properties_flags_t,
+}
+const _: () = assert!(size_of::<ze_device_event_properties_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -996,6 +1336,32 @@ const _: () = assert!(size_of::<ze_device_image_properties_t>() == 56);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_device_ip_version_ext_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub ipVersion: u32,
+}
+const _: () = assert!(size_of::<ze_device_ip_version_ext_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_luid_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub luid: ze_device_luid_ext_t,
+    pub nodeMask: u32,
+}
+const _: () = assert!(size_of::<ze_device_luid_ext_properties_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_luid_ext_t {
+    pub id: [u8; 8],
+}
+const _: () = assert!(size_of::<ze_device_luid_ext_t>() == 8);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_device_mem_alloc_desc_t {
     pub stype: ze_structure_type_t,
     pub pNext: *const c_void,
@@ -1016,6 +1382,19 @@ pub struct ze_device_memory_access_properties_t {
     pub sharedSystemAllocCapabilities: ze_memory_access_cap_flags_t,
 }
 const _: () = assert!(size_of::<ze_device_memory_access_properties_t>() == 40);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_memory_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub r#type: ze_device_memory_ext_type_t,
+    pub physicalSize: u64,
+    pub readBandwidth: u32,
+    pub writeBandwidth: u32,
+    pub bandwidthUnit: ze_bandwidth_unit_t,
+}
+const _: () = assert!(size_of::<ze_device_memory_ext_properties_t>() == 48);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1048,12 +1427,36 @@ const _: () = assert!(size_of::<ze_device_module_properties_t>() == 64);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_device_p2p_bandwidth_exp_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub logicalBandwidth: u32,
+    pub physicalBandwidth: u32,
+    pub bandwidthUnit: ze_bandwidth_unit_t,
+    pub logicalLatency: u32,
+    pub physicalLatency: u32,
+    pub latencyUnit: ze_latency_unit_t,
+}
+const _: () = assert!(size_of::<ze_device_p2p_bandwidth_exp_properties_t>() == 40);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_device_p2p_properties_t {
     pub stype: ze_structure_type_t,
     pub pNext: *mut c_void,
     pub flags: ze_device_p2p_property_flags_t,
 }
 const _: () = assert!(size_of::<ze_device_p2p_properties_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_pitched_alloc_exp_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub maxImageLinearWidth: usize,
+    pub maxImageLinearHeight: usize,
+}
+const _: () = assert!(size_of::<ze_device_pitched_alloc_exp_properties_t>() == 32);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1081,6 +1484,34 @@ pub struct ze_device_properties_t {
     pub name: [c_char; 256],
 }
 const _: () = assert!(size_of::<ze_device_properties_t>() == 368);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_raytracing_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub flags: ze_device_raytracing_ext_flags_t,
+    pub maxBVHLevels: u32,
+}
+const _: () = assert!(size_of::<ze_device_raytracing_ext_properties_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_readonly_memory_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub readonlyCapability: ze_device_readonly_memory_capability_t,
+}
+const _: () = assert!(size_of::<ze_device_readonly_memory_ext_properties_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_device_usablemem_size_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub currUsableMemSize: u64,
+}
+const _: () = assert!(size_of::<ze_device_usablemem_size_ext_properties_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1114,6 +1545,15 @@ const _: () = assert!(size_of::<ze_device_vector_width_properties_ext_t>() == 80
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_driver_ddi_handles_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub flags: ze_driver_ddi_handle_ext_flags_t,
+}
+const _: () = assert!(size_of::<ze_driver_ddi_handles_ext_properties_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_driver_extension_properties_t {
     pub name: [c_char; 256],
     pub version: u32,
@@ -1128,6 +1568,15 @@ pub struct ze_driver_ipc_properties_t {
     pub flags: ze_ipc_property_flags_t,
 }
 const _: () = assert!(size_of::<ze_driver_ipc_properties_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_driver_memory_free_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub freePolicies: ze_driver_memory_free_policy_ext_flags_t,
+}
+const _: () = assert!(size_of::<ze_driver_memory_free_ext_properties_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1148,6 +1597,15 @@ const _: () = assert!(size_of::<ze_driver_uuid_t>() == 16);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_eu_count_ext_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub numTotalEUs: u32,
+}
+const _: () = assert!(size_of::<ze_eu_count_ext_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_event_counter_based_desc_t {
     pub stype: ze_structure_type_t,
     pub pNext: *const c_void,
@@ -1156,6 +1614,28 @@ pub struct ze_event_counter_based_desc_t {
     pub wait: ze_event_scope_flags_t,
 }
 const _: () = assert!(size_of::<ze_event_counter_based_desc_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_event_counter_based_external_aggregate_storage_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub deviceAddress: *mut u64,
+    pub incrementValue: u64,
+    pub completionValue: u64,
+}
+const _: () = assert!(size_of::<ze_event_counter_based_external_aggregate_storage_desc_t>() == 40);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_event_counter_based_external_sync_allocation_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub deviceAddress: *mut u64,
+    pub hostAddress: *mut u64,
+    pub completionValue: u64,
+}
+const _: () = assert!(size_of::<ze_event_counter_based_external_sync_allocation_desc_t>() == 40);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1170,6 +1650,15 @@ const _: () = assert!(size_of::<ze_event_desc_t>() == 32);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_event_pool_counter_based_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_event_pool_counter_based_exp_flags_t,
+}
+const _: () = assert!(size_of::<ze_event_pool_counter_based_exp_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_event_pool_desc_t {
     pub stype: ze_structure_type_t,
     pub pNext: *const c_void,
@@ -1177,6 +1666,15 @@ pub struct ze_event_pool_desc_t {
     pub count: u32,
 }
 const _: () = assert!(size_of::<ze_event_pool_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_event_query_kernel_timestamps_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub flags: ze_event_query_kernel_timestamps_ext_flags_t,
+}
+const _: () = assert!(size_of::<ze_event_query_kernel_timestamps_ext_properties_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1190,12 +1688,91 @@ const _: () = assert!(size_of::<ze_event_query_kernel_timestamps_results_ext_pro
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_event_sync_mode_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub syncModeFlags: ze_event_sync_mode_flags_t,
+    pub externalInterruptId: u32,
+}
+const _: () = assert!(size_of::<ze_event_sync_mode_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_external_memmap_sysmem_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub pSystemMemory: *mut c_void,
+    pub size: u64,
+}
+const _: () = assert!(size_of::<ze_external_memmap_sysmem_ext_desc_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_external_memory_export_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_external_memory_type_flags_t,
+}
+const _: () = assert!(size_of::<ze_external_memory_export_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_external_memory_export_fd_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_external_memory_type_flags_t,
+    pub fd: c_int,
+}
+const _: () = assert!(size_of::<ze_external_memory_export_fd_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_external_memory_export_win32_handle_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_external_memory_type_flags_t,
+    pub handle: *mut c_void,
+}
+const _: () = assert!(size_of::<ze_external_memory_export_win32_handle_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_external_memory_import_fd_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_external_memory_type_flags_t,
+    pub fd: c_int,
+}
+const _: () = assert!(size_of::<ze_external_memory_import_fd_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_external_memory_import_win32_handle_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_external_memory_type_flags_t,
+    pub handle: *mut c_void,
+    pub name: *const c_void,
+}
+const _: () = assert!(size_of::<ze_external_memory_import_win32_handle_t>() == 40);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_external_semaphore_ext_desc_t {
     pub stype: ze_structure_type_t,
     pub pNext: *const c_void,
     pub flags: ze_external_semaphore_ext_flags_t,
 }
 const _: () = assert!(size_of::<ze_external_semaphore_ext_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_external_semaphore_fd_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub fd: c_int,
+}
+const _: () = assert!(size_of::<ze_external_semaphore_fd_ext_desc_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1214,6 +1791,16 @@ pub struct ze_external_semaphore_wait_params_ext_t {
     pub value: u64,
 }
 const _: () = assert!(size_of::<ze_external_semaphore_wait_params_ext_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_external_semaphore_win32_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub handle: *mut c_void,
+    pub name: *const c_char,
+}
+const _: () = assert!(size_of::<ze_external_semaphore_win32_ext_desc_t>() == 32);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1263,6 +1850,17 @@ const _: () = assert!(size_of::<ze_fence_desc_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_float_atomic_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub fp16Flags: ze_device_fp_atomic_ext_flags_t,
+    pub fp32Flags: ze_device_fp_atomic_ext_flags_t,
+    pub fp64Flags: ze_device_fp_atomic_ext_flags_t,
+}
+const _: () = assert!(size_of::<ze_float_atomic_ext_properties_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_group_count_t {
     pub groupCountX: u32,
     pub groupCountY: u32,
@@ -1299,6 +1897,15 @@ const _: () = assert!(size_of::<ze_image_allocation_ext_properties_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_image_bindless_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_image_bindless_exp_flags_t,
+}
+const _: () = assert!(size_of::<ze_image_bindless_exp_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_image_desc_t {
     pub stype: ze_structure_type_t,
     pub pNext: *const c_void,
@@ -1312,6 +1919,15 @@ pub struct ze_image_desc_t {
     pub miplevels: u32,
 }
 const _: () = assert!(size_of::<ze_image_desc_t>() == 72);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_image_format_support_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub supported: ze_bool_t,
+}
+const _: () = assert!(size_of::<ze_image_format_support_ext_properties_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1338,6 +1954,15 @@ const _: () = assert!(size_of::<ze_image_memory_properties_exp_t>() == 40);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_image_pitched_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub ptr: *mut c_void,
+}
+const _: () = assert!(size_of::<ze_image_pitched_exp_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_image_properties_t {
     pub stype: ze_structure_type_t,
     pub pNext: *mut c_void,
@@ -1356,6 +1981,24 @@ pub struct ze_image_region_t {
     pub depth: u32,
 }
 const _: () = assert!(size_of::<ze_image_region_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_image_view_planar_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub planeIndex: u32,
+}
+const _: () = assert!(size_of::<ze_image_view_planar_exp_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_image_view_planar_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub planeIndex: u32,
+}
+const _: () = assert!(size_of::<ze_image_view_planar_ext_desc_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1389,6 +2032,15 @@ const _: () = assert!(size_of::<ze_ipc_mem_handle_t>() == 64);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_ipc_mem_handle_type_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub typeFlags: ze_ipc_mem_handle_type_flags_t,
+}
+const _: () = assert!(size_of::<ze_ipc_mem_handle_type_ext_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_kernel_allocation_exp_properties_t {
     pub stype: ze_structure_type_t,
     pub pNext: *mut c_void,
@@ -1408,6 +2060,24 @@ pub struct ze_kernel_desc_t {
     pub pKernelName: *const c_char,
 }
 const _: () = assert!(size_of::<ze_kernel_desc_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_kernel_max_group_size_properties_ext_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub maxGroupSize: u32,
+}
+const _: () = assert!(size_of::<ze_kernel_max_group_size_properties_ext_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_kernel_preferred_group_size_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub preferredMultiple: u32,
+}
+const _: () = assert!(size_of::<ze_kernel_preferred_group_size_properties_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1475,12 +2145,31 @@ const _: () = assert!(size_of::<ze_memory_allocation_properties_t>() == 40);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_memory_compression_hints_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_memory_compression_hints_ext_flags_t,
+}
+const _: () = assert!(size_of::<ze_memory_compression_hints_ext_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_memory_free_ext_desc_t {
     pub stype: ze_structure_type_t,
     pub pNext: *const c_void,
     pub freePolicy: ze_driver_memory_free_policy_ext_flags_t,
 }
 const _: () = assert!(size_of::<ze_memory_free_ext_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_memory_sub_allocations_exp_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub pCount: *mut u32,
+    pub pSubAllocations: *mut ze_sub_allocation_t,
+}
+const _: () = assert!(size_of::<ze_memory_sub_allocations_exp_properties_t>() == 32);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1506,6 +2195,19 @@ const _: () = assert!(size_of::<ze_module_desc_t>() == 56);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_module_program_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub count: u32,
+    pub inputSizes: *const usize,
+    pub pInputModules: *mut *const u8,
+    pub pBuildFlags: *mut *const c_char,
+    pub pConstants: *mut *const ze_module_constants_t,
+}
+const _: () = assert!(size_of::<ze_module_program_exp_desc_t>() == 56);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_module_properties_t {
     pub stype: ze_structure_type_t,
     pub pNext: *mut c_void,
@@ -1524,12 +2226,88 @@ const _: () = assert!(size_of::<ze_mutable_command_id_exp_desc_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_mutable_command_list_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_mutable_command_list_exp_flags_t,
+}
+const _: () = assert!(size_of::<ze_mutable_command_list_exp_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_mutable_command_list_exp_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub mutableCommandListFlags: ze_mutable_command_list_exp_flags_t,
+    pub mutableCommandFlags: ze_mutable_command_exp_flags_t,
+}
+const _: () = assert!(size_of::<ze_mutable_command_list_exp_properties_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_mutable_commands_exp_desc_t {
     pub stype: ze_structure_type_t,
     pub pNext: *const c_void,
     pub flags: u32,
 }
 const _: () = assert!(size_of::<ze_mutable_commands_exp_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_mutable_global_offset_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub commandId: u64,
+    pub offsetX: u32,
+    pub offsetY: u32,
+    pub offsetZ: u32,
+}
+const _: () = assert!(size_of::<ze_mutable_global_offset_exp_desc_t>() == 40);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_mutable_graph_argument_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub commandId: u64,
+    pub argIndex: u32,
+    pub pArgValue: *const c_void,
+}
+const _: () = assert!(size_of::<ze_mutable_graph_argument_exp_desc_t>() == 40);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_mutable_group_count_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub commandId: u64,
+    pub pGroupCount: *const ze_group_count_t,
+}
+const _: () = assert!(size_of::<ze_mutable_group_count_exp_desc_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_mutable_group_size_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub commandId: u64,
+    pub groupSizeX: u32,
+    pub groupSizeY: u32,
+    pub groupSizeZ: u32,
+}
+const _: () = assert!(size_of::<ze_mutable_group_size_exp_desc_t>() == 40);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_mutable_kernel_argument_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub commandId: u64,
+    pub argIndex: u32,
+    pub argSize: usize,
+    pub pArgValue: *const c_void,
+}
+const _: () = assert!(size_of::<ze_mutable_kernel_argument_exp_desc_t>() == 48);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1586,6 +2364,61 @@ pub struct ze_physical_mem_properties_t {
     pub size: u64,
 }
 const _: () = assert!(size_of::<ze_physical_mem_properties_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_pitched_alloc_2dimage_linear_pitch_exp_info_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub pitchAlign: usize,
+    pub maxSupportedPitch: usize,
+}
+const _: () = assert!(size_of::<ze_pitched_alloc_2dimage_linear_pitch_exp_info_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_raytracing_mem_alloc_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_raytracing_mem_alloc_ext_flags_t,
+}
+const _: () = assert!(size_of::<ze_raytracing_mem_alloc_ext_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_record_replay_graph_ext_dump_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub mode: ze_record_replay_graph_ext_dump_mode_t,
+}
+const _: () = assert!(size_of::<ze_record_replay_graph_ext_dump_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_record_replay_graph_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub graphFlags: ze_record_replay_graph_ext_flags_t,
+}
+const _: () = assert!(size_of::<ze_record_replay_graph_ext_properties_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_relaxed_allocation_limits_exp_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_relaxed_allocation_limits_exp_flags_t,
+}
+const _: () = assert!(size_of::<ze_relaxed_allocation_limits_exp_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_relaxed_allocation_limits_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub flags: ze_relaxed_allocation_limits_ext_flags_t,
+}
+const _: () = assert!(size_of::<ze_relaxed_allocation_limits_ext_desc_t>() == 24);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1687,6 +2520,28 @@ const _: () = assert!(size_of::<ze_rtas_builder_geometry_info_ext_t>() == 1);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_rtas_device_exp_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub flags: ze_rtas_device_exp_flags_t,
+    pub rtasFormat: ze_rtas_format_exp_t,
+    pub rtasBufferAlignment: u32,
+}
+const _: () = assert!(size_of::<ze_rtas_device_exp_properties_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_rtas_device_ext_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub flags: ze_rtas_device_ext_flags_t,
+    pub rtasFormat: ze_rtas_format_ext_t,
+    pub rtasBufferAlignment: u32,
+}
+const _: () = assert!(size_of::<ze_rtas_device_ext_properties_t>() == 32);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_rtas_float3_exp_t {
     pub x: f32,
     pub y: f32,
@@ -1702,6 +2557,32 @@ pub struct ze_rtas_float3_ext_t {
     pub z: f32,
 }
 const _: () = assert!(size_of::<ze_rtas_float3_ext_t>() == 12);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_rtas_geometry_aabbs_exp_cb_params_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub primID: u32,
+    pub primIDCount: u32,
+    pub pGeomUserPtr: *mut c_void,
+    pub pBuildUserPtr: *mut c_void,
+    pub pBoundsOut: *mut ze_rtas_aabb_exp_t,
+}
+const _: () = assert!(size_of::<ze_rtas_geometry_aabbs_exp_cb_params_t>() == 48);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_rtas_geometry_aabbs_ext_cb_params_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub primID: u32,
+    pub primIDCount: u32,
+    pub pGeomUserPtr: *mut c_void,
+    pub pBuildUserPtr: *mut c_void,
+    pub pBoundsOut: *mut ze_rtas_aabb_ext_t,
+}
+const _: () = assert!(size_of::<ze_rtas_geometry_aabbs_ext_cb_params_t>() == 48);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1725,6 +2606,24 @@ const _: () = assert!(size_of::<ze_rtas_parallel_operation_ext_properties_t>() =
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ze_runtime_requirements_graph_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub requirementsSrc: ze_graph_handle_t,
+}
+const _: () = assert!(size_of::<ze_runtime_requirements_graph_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_runtime_requirements_module_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub requirementsSrc: ze_module_handle_t,
+}
+const _: () = assert!(size_of::<ze_runtime_requirements_module_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ze_sampler_desc_t {
     pub stype: ze_structure_type_t,
     pub pNext: *const c_void,
@@ -1742,6 +2641,32 @@ pub struct ze_scheduling_hint_exp_desc_t {
     pub flags: ze_scheduling_hint_exp_flags_t,
 }
 const _: () = assert!(size_of::<ze_scheduling_hint_exp_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_scheduling_hint_exp_properties_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *mut c_void,
+    pub schedulingHintFlags: ze_scheduling_hint_exp_flags_t,
+}
+const _: () = assert!(size_of::<ze_scheduling_hint_exp_properties_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_srgb_ext_desc_t {
+    pub stype: ze_structure_type_t,
+    pub pNext: *const c_void,
+    pub sRGB: ze_bool_t,
+}
+const _: () = assert!(size_of::<ze_srgb_ext_desc_t>() == 24);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ze_sub_allocation_t {
+    pub base: *mut c_void,
+    pub size: usize,
+}
+const _: () = assert!(size_of::<ze_sub_allocation_t>() == 16);
 
 #[repr(C)]
 #[derive(Clone, Copy)]

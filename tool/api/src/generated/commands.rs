@@ -11302,3 +11302,2317 @@ pub struct gapii_glWindowRectanglesEXT_params {
     pub count: i32,
     pub r#box: *const i32,
 }
+
+/// Parameters of `zeCommandListAppendBarrier`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendBarrier_params {
+    pub hCommandList: *mut c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendEventReset`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendEventReset_params {
+    pub hCommandList: *mut c_void,
+    pub hEvent: *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendGraphExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendGraphExt_params {
+    pub hCommandList: *mut c_void,
+    pub hGraph: *mut c_void,
+    pub pNext: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendHostFunction`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendHostFunction_params {
+    pub hCommandList: *mut c_void,
+    pub pfnHostFunction: *mut c_void,
+    pub pUserData: *mut c_void,
+    pub pNext: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendImageCopy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendImageCopy_params {
+    pub hCommandList: *mut c_void,
+    pub hDstImage: *mut c_void,
+    pub hSrcImage: *mut c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendImageCopyFromMemory`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendImageCopyFromMemory_params {
+    pub hCommandList: *mut c_void,
+    pub hDstImage: *mut c_void,
+    pub srcptr: *const c_void,
+    pub pDstRegion: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendImageCopyFromMemoryExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendImageCopyFromMemoryExt_params {
+    pub hCommandList: *mut c_void,
+    pub hDstImage: *mut c_void,
+    pub srcptr: *const c_void,
+    pub pDstRegion: *const c_void,
+    pub srcRowPitch: u32,
+    pub srcSlicePitch: u32,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendImageCopyRegion`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendImageCopyRegion_params {
+    pub hCommandList: *mut c_void,
+    pub hDstImage: *mut c_void,
+    pub hSrcImage: *mut c_void,
+    pub pDstRegion: *const c_void,
+    pub pSrcRegion: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendImageCopyToMemory`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendImageCopyToMemory_params {
+    pub hCommandList: *mut c_void,
+    pub dstptr: *mut c_void,
+    pub hSrcImage: *mut c_void,
+    pub pSrcRegion: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendImageCopyToMemoryExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendImageCopyToMemoryExt_params {
+    pub hCommandList: *mut c_void,
+    pub dstptr: *mut c_void,
+    pub hSrcImage: *mut c_void,
+    pub pSrcRegion: *const c_void,
+    pub destRowPitch: u32,
+    pub destSlicePitch: u32,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendLaunchCooperativeKernel`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendLaunchCooperativeKernel_params {
+    pub hCommandList: *mut c_void,
+    pub hKernel: *mut c_void,
+    pub pLaunchFuncArgs: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendLaunchKernel`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendLaunchKernel_params {
+    pub hCommandList: *mut c_void,
+    pub hKernel: *mut c_void,
+    pub pLaunchFuncArgs: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendLaunchKernelIndirect`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendLaunchKernelIndirect_params {
+    pub hCommandList: *mut c_void,
+    pub hKernel: *mut c_void,
+    pub pLaunchArgumentsBuffer: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendLaunchKernelWithArguments`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendLaunchKernelWithArguments_params {
+    pub hCommandList: *mut c_void,
+    pub hKernel: *mut c_void,
+    pub groupCounts: *const c_void,
+    pub groupSizes: *const c_void,
+    pub pArguments: *mut *mut c_void,
+    pub pNext: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendLaunchKernelWithParameters`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendLaunchKernelWithParameters_params {
+    pub hCommandList: *mut c_void,
+    pub hKernel: *mut c_void,
+    pub pGroupCounts: *const c_void,
+    pub pNext: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendLaunchMultipleKernelsIndirect`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendLaunchMultipleKernelsIndirect_params {
+    pub hCommandList: *mut c_void,
+    pub numKernels: u32,
+    pub phKernels: *mut *mut c_void,
+    pub pCountBuffer: *const u32,
+    pub pLaunchArgumentsBuffer: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendMemAdvise`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendMemAdvise_params {
+    pub hCommandList: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub ptr: *const c_void,
+    pub size: u64,
+    pub advice: u32,
+}
+
+/// Parameters of `zeCommandListAppendMemoryCopy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendMemoryCopy_params {
+    pub hCommandList: *mut c_void,
+    pub dstptr: *mut c_void,
+    pub srcptr: *const c_void,
+    pub size: u64,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendMemoryCopyFromContext`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendMemoryCopyFromContext_params {
+    pub hCommandList: *mut c_void,
+    pub dstptr: *mut c_void,
+    pub hContextSrc: *mut c_void,
+    pub srcptr: *const c_void,
+    pub size: u64,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendMemoryCopyRegion`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendMemoryCopyRegion_params {
+    pub hCommandList: *mut c_void,
+    pub dstptr: *mut c_void,
+    pub dstRegion: *const c_void,
+    pub dstPitch: u32,
+    pub dstSlicePitch: u32,
+    pub srcptr: *const c_void,
+    pub srcRegion: *const c_void,
+    pub srcPitch: u32,
+    pub srcSlicePitch: u32,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendMemoryCopyWithParameters`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendMemoryCopyWithParameters_params {
+    pub hCommandList: *mut c_void,
+    pub dstptr: *mut c_void,
+    pub srcptr: *const c_void,
+    pub size: u64,
+    pub pNext: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendMemoryFill`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendMemoryFill_params {
+    pub hCommandList: *mut c_void,
+    pub ptr: *mut c_void,
+    pub pattern: *const c_void,
+    pub pattern_size: u64,
+    pub size: u64,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendMemoryFillWithParameters`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendMemoryFillWithParameters_params {
+    pub hCommandList: *mut c_void,
+    pub ptr: *mut c_void,
+    pub pattern: *const c_void,
+    pub pattern_size: u64,
+    pub size: u64,
+    pub pNext: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendMemoryPrefetch`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendMemoryPrefetch_params {
+    pub hCommandList: *mut c_void,
+    pub ptr: *const c_void,
+    pub size: u64,
+}
+
+/// Parameters of `zeCommandListAppendMemoryRangesBarrier`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendMemoryRangesBarrier_params {
+    pub hCommandList: *mut c_void,
+    pub numRanges: u32,
+    pub pRangeSizes: *const u64,
+    pub pRanges: *mut *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendQueryKernelTimestamps`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendQueryKernelTimestamps_params {
+    pub hCommandList: *mut c_void,
+    pub numEvents: u32,
+    pub phEvents: *mut *mut c_void,
+    pub dstptr: *mut c_void,
+    pub pOffsets: *const u64,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendSignalEvent`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendSignalEvent_params {
+    pub hCommandList: *mut c_void,
+    pub hEvent: *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendSignalExternalSemaphoreExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendSignalExternalSemaphoreExt_params {
+    pub hCommandList: *mut c_void,
+    pub numSemaphores: u32,
+    pub phSemaphores: *mut *mut c_void,
+    pub signalParams: *mut c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendWaitExternalSemaphoreExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendWaitExternalSemaphoreExt_params {
+    pub hCommandList: *mut c_void,
+    pub numSemaphores: u32,
+    pub phSemaphores: *mut *mut c_void,
+    pub waitParams: *mut c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendWaitOnEvents`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendWaitOnEvents_params {
+    pub hCommandList: *mut c_void,
+    pub numEvents: u32,
+    pub phEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListAppendWriteGlobalTimestamp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListAppendWriteGlobalTimestamp_params {
+    pub hCommandList: *mut c_void,
+    pub dstptr: *mut u64,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListBeginCaptureIntoGraphExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListBeginCaptureIntoGraphExt_params {
+    pub hCommandList: *mut c_void,
+    pub hGraph: *mut c_void,
+    pub pNext: *const c_void,
+}
+
+/// Parameters of `zeCommandListBeginGraphCaptureExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListBeginGraphCaptureExt_params {
+    pub hCommandList: *mut c_void,
+    pub pNext: *const c_void,
+}
+
+/// Parameters of `zeCommandListClose`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListClose_params {
+    pub hCommandList: *mut c_void,
+}
+
+/// Parameters of `zeCommandListCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListCreate_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub phCommandList: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListCreateCloneExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListCreateCloneExp_params {
+    pub hCommandList: *mut c_void,
+    pub phClonedCommandList: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListCreateImmediate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListCreateImmediate_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub altdesc: *const c_void,
+    pub phCommandList: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListDestroy_params {
+    pub hCommandList: *mut c_void,
+}
+
+/// Parameters of `zeCommandListEndGraphCaptureExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListEndGraphCaptureExt_params {
+    pub hCommandList: *mut c_void,
+    pub pNext: *const c_void,
+    pub phGraph: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListGetContextHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListGetContextHandle_params {
+    pub hCommandList: *mut c_void,
+    pub phContext: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListGetDeviceHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListGetDeviceHandle_params {
+    pub hCommandList: *mut c_void,
+    pub phDevice: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListGetFlags`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListGetFlags_params {
+    pub hCommandList: *mut c_void,
+    pub pFlags: *mut u32,
+}
+
+/// Parameters of `zeCommandListGetGraphExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListGetGraphExt_params {
+    pub hCommandList: *mut c_void,
+    pub phGraph: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListGetNextCommandIdExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListGetNextCommandIdExp_params {
+    pub hCommandList: *mut c_void,
+    pub desc: *const c_void,
+    pub pCommandId: *mut u64,
+}
+
+/// Parameters of `zeCommandListGetNextCommandIdWithKernelsExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListGetNextCommandIdWithKernelsExp_params {
+    pub hCommandList: *mut c_void,
+    pub desc: *const c_void,
+    pub numKernels: u32,
+    pub phKernels: *mut *mut c_void,
+    pub pCommandId: *mut u64,
+}
+
+/// Parameters of `zeCommandListGetOrdinal`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListGetOrdinal_params {
+    pub hCommandList: *mut c_void,
+    pub pOrdinal: *mut u32,
+}
+
+/// Parameters of `zeCommandListHostSynchronize`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListHostSynchronize_params {
+    pub hCommandList: *mut c_void,
+    pub timeout: u64,
+}
+
+/// Parameters of `zeCommandListImmediateAppendCommandListsExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListImmediateAppendCommandListsExp_params {
+    pub hCommandListImmediate: *mut c_void,
+    pub numCommandLists: u32,
+    pub phCommandLists: *mut *mut c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListImmediateAppendCommandListsWithParameters`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListImmediateAppendCommandListsWithParameters_params {
+    pub hCommandListImmediate: *mut c_void,
+    pub numCommandLists: u32,
+    pub phCommandLists: *mut *mut c_void,
+    pub pNext: *const c_void,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListImmediateGetFlags`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListImmediateGetFlags_params {
+    pub hCommandList: *mut c_void,
+    pub pFlags: *mut u32,
+}
+
+/// Parameters of `zeCommandListImmediateGetIndex`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListImmediateGetIndex_params {
+    pub hCommandListImmediate: *mut c_void,
+    pub pIndex: *mut u32,
+}
+
+/// Parameters of `zeCommandListImmediateGetMode`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListImmediateGetMode_params {
+    pub hCommandList: *mut c_void,
+    pub pMode: *mut u32,
+}
+
+/// Parameters of `zeCommandListImmediateGetPriority`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListImmediateGetPriority_params {
+    pub hCommandList: *mut c_void,
+    pub pPriority: *mut u32,
+}
+
+/// Parameters of `zeCommandListIsGraphCaptureEnabledExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListIsGraphCaptureEnabledExt_params {
+    pub hCommandList: *mut c_void,
+}
+
+/// Parameters of `zeCommandListIsImmediate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListIsImmediate_params {
+    pub hCommandList: *mut c_void,
+    pub pIsImmediate: *mut u8,
+}
+
+/// Parameters of `zeCommandListIsMutableExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListIsMutableExp_params {
+    pub hCommandList: *mut c_void,
+    pub pIsMutable: *mut u8,
+}
+
+/// Parameters of `zeCommandListReset`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListReset_params {
+    pub hCommandList: *mut c_void,
+}
+
+/// Parameters of `zeCommandListUpdateMutableCommandKernelsExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListUpdateMutableCommandKernelsExp_params {
+    pub hCommandList: *mut c_void,
+    pub numKernels: u32,
+    pub pCommandId: *mut u64,
+    pub phKernels: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListUpdateMutableCommandSignalEventExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListUpdateMutableCommandSignalEventExp_params {
+    pub hCommandList: *mut c_void,
+    pub commandId: u64,
+    pub hSignalEvent: *mut c_void,
+}
+
+/// Parameters of `zeCommandListUpdateMutableCommandWaitEventsExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListUpdateMutableCommandWaitEventsExp_params {
+    pub hCommandList: *mut c_void,
+    pub commandId: u64,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandListUpdateMutableCommandsExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandListUpdateMutableCommandsExp_params {
+    pub hCommandList: *mut c_void,
+    pub desc: *const c_void,
+}
+
+/// Parameters of `zeCommandQueueCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandQueueCreate_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub phCommandQueue: *mut *mut c_void,
+}
+
+/// Parameters of `zeCommandQueueDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandQueueDestroy_params {
+    pub hCommandQueue: *mut c_void,
+}
+
+/// Parameters of `zeCommandQueueExecuteCommandLists`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandQueueExecuteCommandLists_params {
+    pub hCommandQueue: *mut c_void,
+    pub numCommandLists: u32,
+    pub phCommandLists: *mut *mut c_void,
+    pub hFence: *mut c_void,
+}
+
+/// Parameters of `zeCommandQueueGetFlags`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandQueueGetFlags_params {
+    pub hCmdQueue: *mut c_void,
+    pub pFlags: *mut u32,
+}
+
+/// Parameters of `zeCommandQueueGetIndex`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandQueueGetIndex_params {
+    pub hCommandQueue: *mut c_void,
+    pub pIndex: *mut u32,
+}
+
+/// Parameters of `zeCommandQueueGetMode`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandQueueGetMode_params {
+    pub hCmdQueue: *mut c_void,
+    pub pMode: *mut u32,
+}
+
+/// Parameters of `zeCommandQueueGetOrdinal`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandQueueGetOrdinal_params {
+    pub hCommandQueue: *mut c_void,
+    pub pOrdinal: *mut u32,
+}
+
+/// Parameters of `zeCommandQueueGetPriority`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandQueueGetPriority_params {
+    pub hCmdQueue: *mut c_void,
+    pub pPriority: *mut u32,
+}
+
+/// Parameters of `zeCommandQueueSynchronize`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeCommandQueueSynchronize_params {
+    pub hCommandQueue: *mut c_void,
+    pub timeout: u64,
+}
+
+/// Parameters of `zeContextCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeContextCreate_params {
+    pub hDriver: *mut c_void,
+    pub desc: *const c_void,
+    pub phContext: *mut *mut c_void,
+}
+
+/// Parameters of `zeContextCreateEx`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeContextCreateEx_params {
+    pub hDriver: *mut c_void,
+    pub desc: *const c_void,
+    pub numDevices: u32,
+    pub phDevices: *mut *mut c_void,
+    pub phContext: *mut *mut c_void,
+}
+
+/// Parameters of `zeContextDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeContextDestroy_params {
+    pub hContext: *mut c_void,
+}
+
+/// Parameters of `zeContextEvictImage`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeContextEvictImage_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub hImage: *mut c_void,
+}
+
+/// Parameters of `zeContextEvictMemory`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeContextEvictMemory_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub ptr: *mut c_void,
+    pub size: u64,
+}
+
+/// Parameters of `zeContextGetStatus`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeContextGetStatus_params {
+    pub hContext: *mut c_void,
+}
+
+/// Parameters of `zeContextMakeImageResident`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeContextMakeImageResident_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub hImage: *mut c_void,
+}
+
+/// Parameters of `zeContextMakeMemoryResident`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeContextMakeMemoryResident_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub ptr: *mut c_void,
+    pub size: u64,
+}
+
+/// Parameters of `zeContextSystemBarrier`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeContextSystemBarrier_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+}
+
+/// Parameters of `zeDeviceCanAccessPeer`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceCanAccessPeer_params {
+    pub hDevice: *mut c_void,
+    pub hPeerDevice: *mut c_void,
+    pub value: *mut u8,
+}
+
+/// Parameters of `zeDeviceGet`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGet_params {
+    pub hDriver: *mut c_void,
+    pub pCount: *mut u32,
+    pub phDevices: *mut *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetAggregatedCopyOffloadIncrementValue`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetAggregatedCopyOffloadIncrementValue_params {
+    pub hDevice: *mut c_void,
+    pub incrementValue: *mut u32,
+}
+
+/// Parameters of `zeDeviceGetCacheProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetCacheProperties_params {
+    pub hDevice: *mut c_void,
+    pub pCount: *mut u32,
+    pub pCacheProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetCommandQueueGroupProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetCommandQueueGroupProperties_params {
+    pub hDevice: *mut c_void,
+    pub pCount: *mut u32,
+    pub pCommandQueueGroupProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetComputeProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetComputeProperties_params {
+    pub hDevice: *mut c_void,
+    pub pComputeProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetCounterBasedEventMaxValue`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetCounterBasedEventMaxValue_params {
+    pub hDevice: *mut c_void,
+    pub maxValue: *mut u64,
+}
+
+/// Parameters of `zeDeviceGetExternalMemoryProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetExternalMemoryProperties_params {
+    pub hDevice: *mut c_void,
+    pub pExternalMemoryProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetFabricVertexExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetFabricVertexExp_params {
+    pub hDevice: *mut c_void,
+    pub phVertex: *mut *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetGlobalTimestamps`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetGlobalTimestamps_params {
+    pub hDevice: *mut c_void,
+    pub hostTimestamp: *mut u64,
+    pub deviceTimestamp: *mut u64,
+}
+
+/// Parameters of `zeDeviceGetImageProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetImageProperties_params {
+    pub hDevice: *mut c_void,
+    pub pImageProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetMemoryAccessProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetMemoryAccessProperties_params {
+    pub hDevice: *mut c_void,
+    pub pMemAccessProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetMemoryProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetMemoryProperties_params {
+    pub hDevice: *mut c_void,
+    pub pCount: *mut u32,
+    pub pMemProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetModuleProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetModuleProperties_params {
+    pub hDevice: *mut c_void,
+    pub pModuleProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetP2PProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetP2PProperties_params {
+    pub hDevice: *mut c_void,
+    pub hPeerDevice: *mut c_void,
+    pub pP2PProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetProperties_params {
+    pub hDevice: *mut c_void,
+    pub pDeviceProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetRootDevice`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetRootDevice_params {
+    pub hDevice: *mut c_void,
+    pub phRootDevice: *mut *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetRuntimeRequirements`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetRuntimeRequirements_params {
+    pub hDevice: *mut c_void,
+    pub pObjDesc: *const c_void,
+    pub pSize: *mut u64,
+    pub pRequirements: *mut c_char,
+}
+
+/// Parameters of `zeDeviceGetRuntimeRequirementsKey`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetRuntimeRequirementsKey_params {
+    pub hDevice: *mut c_void,
+    pub pKey: *mut *const c_char,
+}
+
+/// Parameters of `zeDeviceGetStatus`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetStatus_params {
+    pub hDevice: *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetSubDevices`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetSubDevices_params {
+    pub hDevice: *mut c_void,
+    pub pCount: *mut u32,
+    pub phSubdevices: *mut *mut c_void,
+}
+
+/// Parameters of `zeDeviceGetVectorWidthPropertiesExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceGetVectorWidthPropertiesExt_params {
+    pub hDevice: *mut c_void,
+    pub pCount: *mut u32,
+    pub pVectorWidthProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceImportExternalSemaphoreExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceImportExternalSemaphoreExt_params {
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub phSemaphore: *mut *mut c_void,
+}
+
+/// Parameters of `zeDevicePciGetPropertiesExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDevicePciGetPropertiesExt_params {
+    pub hDevice: *mut c_void,
+    pub pPciProperties: *mut c_void,
+}
+
+/// Parameters of `zeDeviceReleaseExternalSemaphoreExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceReleaseExternalSemaphoreExt_params {
+    pub hSemaphore: *mut c_void,
+}
+
+/// Parameters of `zeDeviceReserveCacheExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceReserveCacheExt_params {
+    pub hDevice: *mut c_void,
+    pub cacheLevel: u64,
+    pub cacheReservationSize: u64,
+}
+
+/// Parameters of `zeDeviceSetCacheAdviceExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceSetCacheAdviceExt_params {
+    pub hDevice: *mut c_void,
+    pub ptr: *mut c_void,
+    pub regionSize: u64,
+    pub cacheRegion: u32,
+}
+
+/// Parameters of `zeDeviceSynchronize`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceSynchronize_params {
+    pub hDevice: *mut c_void,
+}
+
+/// Parameters of `zeDeviceValidateRuntimeRequirements`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDeviceValidateRuntimeRequirements_params {
+    pub hDevice: *mut c_void,
+    pub pRequirements: *const c_char,
+    pub pOut: *mut c_void,
+}
+
+/// Parameters of `zeDriverGet`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverGet_params {
+    pub pCount: *mut u32,
+    pub phDrivers: *mut *mut c_void,
+}
+
+/// Parameters of `zeDriverGetApiVersion`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverGetApiVersion_params {
+    pub hDriver: *mut c_void,
+    pub version: *mut u32,
+}
+
+/// Parameters of `zeDriverGetDefaultContext`, whose result is a `void *`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverGetDefaultContext_params {
+    pub hDriver: *mut c_void,
+}
+
+/// Parameters of `zeDriverGetExtensionFunctionAddress`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverGetExtensionFunctionAddress_params {
+    pub hDriver: *mut c_void,
+    pub name: *const c_char,
+    pub ppFunctionAddress: *mut *mut c_void,
+}
+
+/// Parameters of `zeDriverGetExtensionProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverGetExtensionProperties_params {
+    pub hDriver: *mut c_void,
+    pub pCount: *mut u32,
+    pub pExtensionProperties: *mut c_void,
+}
+
+/// Parameters of `zeDriverGetIpcProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverGetIpcProperties_params {
+    pub hDriver: *mut c_void,
+    pub pIpcProperties: *mut c_void,
+}
+
+/// Parameters of `zeDriverGetLastErrorDescription`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverGetLastErrorDescription_params {
+    pub hDriver: *mut c_void,
+    pub ppString: *mut *const c_char,
+}
+
+/// Parameters of `zeDriverGetProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverGetProperties_params {
+    pub hDriver: *mut c_void,
+    pub pDriverProperties: *mut c_void,
+}
+
+/// Parameters of `zeDriverRTASFormatCompatibilityCheckExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverRTASFormatCompatibilityCheckExp_params {
+    pub hDriver: *mut c_void,
+    pub rtasFormatA: u32,
+    pub rtasFormatB: u32,
+}
+
+/// Parameters of `zeDriverRTASFormatCompatibilityCheckExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeDriverRTASFormatCompatibilityCheckExt_params {
+    pub hDriver: *mut c_void,
+    pub rtasFormatA: u32,
+    pub rtasFormatB: u32,
+}
+
+/// Parameters of `zeEventCounterBasedCloseIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventCounterBasedCloseIpcHandle_params {
+    pub hEvent: *mut c_void,
+}
+
+/// Parameters of `zeEventCounterBasedCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventCounterBasedCreate_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub phEvent: *mut *mut c_void,
+}
+
+/// Parameters of `zeEventCounterBasedGetDeviceAddress`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventCounterBasedGetDeviceAddress_params {
+    pub hEvent: *mut c_void,
+    pub completionValue: *mut u64,
+    pub deviceAddress: *mut u64,
+}
+
+/// Parameters of `zeEventCounterBasedGetIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventCounterBasedGetIpcHandle_params {
+    pub hEvent: *mut c_void,
+    pub phIpc: *mut c_void,
+}
+
+/// Parameters of `zeEventCounterBasedOpenIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventCounterBasedOpenIpcHandle_params {
+    pub hContext: *mut c_void,
+    pub hIpc: *const c_void,
+    pub phEvent: *mut *mut c_void,
+}
+
+/// Parameters of `zeEventCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventCreate_params {
+    pub hEventPool: *mut c_void,
+    pub desc: *const c_void,
+    pub phEvent: *mut *mut c_void,
+}
+
+/// Parameters of `zeEventDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventDestroy_params {
+    pub hEvent: *mut c_void,
+}
+
+/// Parameters of `zeEventGetCounterBasedFlags`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventGetCounterBasedFlags_params {
+    pub hEvent: *mut c_void,
+    pub pFlags: *mut u32,
+}
+
+/// Parameters of `zeEventGetEventPool`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventGetEventPool_params {
+    pub hEvent: *mut c_void,
+    pub phEventPool: *mut *mut c_void,
+}
+
+/// Parameters of `zeEventGetSignalScope`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventGetSignalScope_params {
+    pub hEvent: *mut c_void,
+    pub pSignalScope: *mut u32,
+}
+
+/// Parameters of `zeEventGetWaitScope`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventGetWaitScope_params {
+    pub hEvent: *mut c_void,
+    pub pWaitScope: *mut u32,
+}
+
+/// Parameters of `zeEventHostReset`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventHostReset_params {
+    pub hEvent: *mut c_void,
+}
+
+/// Parameters of `zeEventHostSignal`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventHostSignal_params {
+    pub hEvent: *mut c_void,
+}
+
+/// Parameters of `zeEventHostSynchronize`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventHostSynchronize_params {
+    pub hEvent: *mut c_void,
+    pub timeout: u64,
+}
+
+/// Parameters of `zeEventPoolCloseIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventPoolCloseIpcHandle_params {
+    pub hEventPool: *mut c_void,
+}
+
+/// Parameters of `zeEventPoolCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventPoolCreate_params {
+    pub hContext: *mut c_void,
+    pub desc: *const c_void,
+    pub numDevices: u32,
+    pub phDevices: *mut *mut c_void,
+    pub phEventPool: *mut *mut c_void,
+}
+
+/// Parameters of `zeEventPoolDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventPoolDestroy_params {
+    pub hEventPool: *mut c_void,
+}
+
+/// Parameters of `zeEventPoolGetContextHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventPoolGetContextHandle_params {
+    pub hEventPool: *mut c_void,
+    pub phContext: *mut *mut c_void,
+}
+
+/// Parameters of `zeEventPoolGetFlags`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventPoolGetFlags_params {
+    pub hEventPool: *mut c_void,
+    pub pFlags: *mut u32,
+}
+
+/// Parameters of `zeEventPoolGetIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventPoolGetIpcHandle_params {
+    pub hEventPool: *mut c_void,
+    pub phIpc: *mut c_void,
+}
+
+/// Parameters of `zeEventPoolOpenIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventPoolOpenIpcHandle_params {
+    pub hContext: *mut c_void,
+    pub hIpc: *const c_void,
+    pub phEventPool: *mut *mut c_void,
+}
+
+/// Parameters of `zeEventPoolPutIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventPoolPutIpcHandle_params {
+    pub hContext: *mut c_void,
+    pub hIpc: *const c_void,
+}
+
+/// Parameters of `zeEventQueryKernelTimestamp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventQueryKernelTimestamp_params {
+    pub hEvent: *mut c_void,
+    pub dstptr: *mut c_void,
+}
+
+/// Parameters of `zeEventQueryKernelTimestampsExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventQueryKernelTimestampsExt_params {
+    pub hEvent: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub pCount: *mut u32,
+    pub pResults: *mut c_void,
+}
+
+/// Parameters of `zeEventQueryStatus`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventQueryStatus_params {
+    pub hEvent: *mut c_void,
+}
+
+/// Parameters of `zeEventQueryTimestampsExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeEventQueryTimestampsExp_params {
+    pub hEvent: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub pCount: *mut u32,
+    pub pTimestamps: *mut c_void,
+}
+
+/// Parameters of `zeExecutableGraphDestroyExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeExecutableGraphDestroyExt_params {
+    pub hGraph: *mut c_void,
+}
+
+/// Parameters of `zeExecutableGraphGetSourceGraphExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeExecutableGraphGetSourceGraphExt_params {
+    pub hGraph: *mut c_void,
+    pub phSourceGraph: *mut *mut c_void,
+}
+
+/// Parameters of `zeFabricEdgeGetExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFabricEdgeGetExp_params {
+    pub hVertexA: *mut c_void,
+    pub hVertexB: *mut c_void,
+    pub pCount: *mut u32,
+    pub phEdges: *mut *mut c_void,
+}
+
+/// Parameters of `zeFabricEdgeGetPropertiesExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFabricEdgeGetPropertiesExp_params {
+    pub hEdge: *mut c_void,
+    pub pEdgeProperties: *mut c_void,
+}
+
+/// Parameters of `zeFabricEdgeGetVerticesExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFabricEdgeGetVerticesExp_params {
+    pub hEdge: *mut c_void,
+    pub phVertexA: *mut *mut c_void,
+    pub phVertexB: *mut *mut c_void,
+}
+
+/// Parameters of `zeFabricVertexGetDeviceExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFabricVertexGetDeviceExp_params {
+    pub hVertex: *mut c_void,
+    pub phDevice: *mut *mut c_void,
+}
+
+/// Parameters of `zeFabricVertexGetExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFabricVertexGetExp_params {
+    pub hDriver: *mut c_void,
+    pub pCount: *mut u32,
+    pub phVertices: *mut *mut c_void,
+}
+
+/// Parameters of `zeFabricVertexGetPropertiesExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFabricVertexGetPropertiesExp_params {
+    pub hVertex: *mut c_void,
+    pub pVertexProperties: *mut c_void,
+}
+
+/// Parameters of `zeFabricVertexGetSubVerticesExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFabricVertexGetSubVerticesExp_params {
+    pub hVertex: *mut c_void,
+    pub pCount: *mut u32,
+    pub phSubvertices: *mut *mut c_void,
+}
+
+/// Parameters of `zeFenceCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFenceCreate_params {
+    pub hCommandQueue: *mut c_void,
+    pub desc: *const c_void,
+    pub phFence: *mut *mut c_void,
+}
+
+/// Parameters of `zeFenceDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFenceDestroy_params {
+    pub hFence: *mut c_void,
+}
+
+/// Parameters of `zeFenceHostSynchronize`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFenceHostSynchronize_params {
+    pub hFence: *mut c_void,
+    pub timeout: u64,
+}
+
+/// Parameters of `zeFenceQueryStatus`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFenceQueryStatus_params {
+    pub hFence: *mut c_void,
+}
+
+/// Parameters of `zeFenceReset`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeFenceReset_params {
+    pub hFence: *mut c_void,
+}
+
+/// Parameters of `zeGraphCreateExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeGraphCreateExt_params {
+    pub hContext: *mut c_void,
+    pub pNext: *const c_void,
+    pub phGraph: *mut *mut c_void,
+}
+
+/// Parameters of `zeGraphDestroyExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeGraphDestroyExt_params {
+    pub hGraph: *mut c_void,
+}
+
+/// Parameters of `zeGraphDumpContentsExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeGraphDumpContentsExt_params {
+    pub hGraph: *mut c_void,
+    pub filePath: *const c_char,
+    pub pNext: *const c_void,
+}
+
+/// Parameters of `zeGraphGetPrimaryCommandListExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeGraphGetPrimaryCommandListExt_params {
+    pub hGraph: *mut c_void,
+    pub phCommandList: *mut *mut c_void,
+}
+
+/// Parameters of `zeGraphInstantiateExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeGraphInstantiateExt_params {
+    pub hGraph: *mut c_void,
+    pub pNext: *const c_void,
+    pub phExecutableGraph: *mut *mut c_void,
+}
+
+/// Parameters of `zeGraphIsEmptyExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeGraphIsEmptyExt_params {
+    pub hGraph: *mut c_void,
+}
+
+/// Parameters of `zeGraphSetDestructionCallbackExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeGraphSetDestructionCallbackExt_params {
+    pub hGraph: *mut c_void,
+    pub pfnCallback: *mut c_void,
+    pub pUserData: *mut c_void,
+    pub pNext: *const c_void,
+}
+
+/// Parameters of `zeImageCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeImageCreate_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub phImage: *mut *mut c_void,
+}
+
+/// Parameters of `zeImageDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeImageDestroy_params {
+    pub hImage: *mut c_void,
+}
+
+/// Parameters of `zeImageGetAllocPropertiesExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeImageGetAllocPropertiesExt_params {
+    pub hContext: *mut c_void,
+    pub hImage: *mut c_void,
+    pub pImageAllocProperties: *mut c_void,
+}
+
+/// Parameters of `zeImageGetDeviceOffsetExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeImageGetDeviceOffsetExp_params {
+    pub hImage: *mut c_void,
+    pub pDeviceOffset: *mut u64,
+}
+
+/// Parameters of `zeImageGetMemoryPropertiesExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeImageGetMemoryPropertiesExp_params {
+    pub hImage: *mut c_void,
+    pub pMemoryProperties: *mut c_void,
+}
+
+/// Parameters of `zeImageGetProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeImageGetProperties_params {
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub pImageProperties: *mut c_void,
+}
+
+/// Parameters of `zeImageViewCreateExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeImageViewCreateExp_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub hImage: *mut c_void,
+    pub phImageView: *mut *mut c_void,
+}
+
+/// Parameters of `zeImageViewCreateExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeImageViewCreateExt_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub hImage: *mut c_void,
+    pub phImageView: *mut *mut c_void,
+}
+
+/// Parameters of `zeInit`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeInit_params {
+    pub flags: u32,
+}
+
+/// Parameters of `zeInitDrivers`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeInitDrivers_params {
+    pub pCount: *mut u32,
+    pub phDrivers: *mut *mut c_void,
+    pub desc: *mut c_void,
+}
+
+/// Parameters of `zeKernelCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelCreate_params {
+    pub hModule: *mut c_void,
+    pub desc: *const c_void,
+    pub phKernel: *mut *mut c_void,
+}
+
+/// Parameters of `zeKernelDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelDestroy_params {
+    pub hKernel: *mut c_void,
+}
+
+/// Parameters of `zeKernelGetAllocationPropertiesExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelGetAllocationPropertiesExp_params {
+    pub hKernel: *mut c_void,
+    pub pCount: *mut u32,
+    pub pAllocationProperties: *mut c_void,
+}
+
+/// Parameters of `zeKernelGetBinaryExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelGetBinaryExp_params {
+    pub hKernel: *mut c_void,
+    pub pSize: *mut u64,
+    pub pKernelBinary: *mut u8,
+}
+
+/// Parameters of `zeKernelGetIndirectAccess`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelGetIndirectAccess_params {
+    pub hKernel: *mut c_void,
+    pub pFlags: *mut u32,
+}
+
+/// Parameters of `zeKernelGetName`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelGetName_params {
+    pub hKernel: *mut c_void,
+    pub pSize: *mut u64,
+    pub pName: *mut c_char,
+}
+
+/// Parameters of `zeKernelGetProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelGetProperties_params {
+    pub hKernel: *mut c_void,
+    pub pKernelProperties: *mut c_void,
+}
+
+/// Parameters of `zeKernelGetSourceAttributes`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelGetSourceAttributes_params {
+    pub hKernel: *mut c_void,
+    pub pSize: *mut u32,
+    pub pString: *mut *mut c_char,
+}
+
+/// Parameters of `zeKernelSchedulingHintExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelSchedulingHintExp_params {
+    pub hKernel: *mut c_void,
+    pub pHint: *mut c_void,
+}
+
+/// Parameters of `zeKernelSetArgumentValue`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelSetArgumentValue_params {
+    pub hKernel: *mut c_void,
+    pub argIndex: u32,
+    pub argSize: u64,
+    pub pArgValue: *const c_void,
+}
+
+/// Parameters of `zeKernelSetCacheConfig`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelSetCacheConfig_params {
+    pub hKernel: *mut c_void,
+    pub flags: u32,
+}
+
+/// Parameters of `zeKernelSetGlobalOffsetExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelSetGlobalOffsetExp_params {
+    pub hKernel: *mut c_void,
+    pub offsetX: u32,
+    pub offsetY: u32,
+    pub offsetZ: u32,
+}
+
+/// Parameters of `zeKernelSetGroupSize`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelSetGroupSize_params {
+    pub hKernel: *mut c_void,
+    pub groupSizeX: u32,
+    pub groupSizeY: u32,
+    pub groupSizeZ: u32,
+}
+
+/// Parameters of `zeKernelSetIndirectAccess`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelSetIndirectAccess_params {
+    pub hKernel: *mut c_void,
+    pub flags: u32,
+}
+
+/// Parameters of `zeKernelSuggestGroupSize`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelSuggestGroupSize_params {
+    pub hKernel: *mut c_void,
+    pub globalSizeX: u32,
+    pub globalSizeY: u32,
+    pub globalSizeZ: u32,
+    pub groupSizeX: *mut u32,
+    pub groupSizeY: *mut u32,
+    pub groupSizeZ: *mut u32,
+}
+
+/// Parameters of `zeKernelSuggestMaxCooperativeGroupCount`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeKernelSuggestMaxCooperativeGroupCount_params {
+    pub hKernel: *mut c_void,
+    pub totalGroupCount: *mut u32,
+}
+
+/// Parameters of `zeMemAllocDevice`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemAllocDevice_params {
+    pub hContext: *mut c_void,
+    pub device_desc: *const c_void,
+    pub size: u64,
+    pub alignment: u64,
+    pub hDevice: *mut c_void,
+    pub pptr: *mut *mut c_void,
+}
+
+/// Parameters of `zeMemAllocHost`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemAllocHost_params {
+    pub hContext: *mut c_void,
+    pub host_desc: *const c_void,
+    pub size: u64,
+    pub alignment: u64,
+    pub pptr: *mut *mut c_void,
+}
+
+/// Parameters of `zeMemAllocShared`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemAllocShared_params {
+    pub hContext: *mut c_void,
+    pub device_desc: *const c_void,
+    pub host_desc: *const c_void,
+    pub size: u64,
+    pub alignment: u64,
+    pub hDevice: *mut c_void,
+    pub pptr: *mut *mut c_void,
+}
+
+/// Parameters of `zeMemCloseIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemCloseIpcHandle_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+}
+
+/// Parameters of `zeMemFree`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemFree_params {
+    pub hContext: *mut c_void,
+    pub ptr: *mut c_void,
+}
+
+/// Parameters of `zeMemFreeExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemFreeExt_params {
+    pub hContext: *mut c_void,
+    pub pMemFreeDesc: *const c_void,
+    pub ptr: *mut c_void,
+}
+
+/// Parameters of `zeMemGetAddressRange`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemGetAddressRange_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+    pub pBase: *mut *mut c_void,
+    pub pSize: *mut u64,
+}
+
+/// Parameters of `zeMemGetAllocProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemGetAllocProperties_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+    pub pMemAllocProperties: *mut c_void,
+    pub phDevice: *mut *mut c_void,
+}
+
+/// Parameters of `zeMemGetAtomicAccessAttributeExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemGetAtomicAccessAttributeExp_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub ptr: *const c_void,
+    pub size: u64,
+    pub pAttr: *mut u32,
+}
+
+/// Parameters of `zeMemGetFileDescriptorFromIpcHandleExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemGetFileDescriptorFromIpcHandleExp_params {
+    pub hContext: *mut c_void,
+    pub ipcHandle: *const c_void,
+    pub pHandle: *mut u64,
+}
+
+/// Parameters of `zeMemGetIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemGetIpcHandle_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+    pub pIpcHandle: *mut c_void,
+}
+
+/// Parameters of `zeMemGetIpcHandleFromFileDescriptorExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemGetIpcHandleFromFileDescriptorExp_params {
+    pub hContext: *mut c_void,
+    pub handle: u64,
+    pub pIpcHandle: *mut c_void,
+}
+
+/// Parameters of `zeMemGetIpcHandleWithProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemGetIpcHandleWithProperties_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+    pub pNext: *mut c_void,
+    pub pIpcHandle: *mut c_void,
+}
+
+/// Parameters of `zeMemGetPitchFor2dImage`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemGetPitchFor2dImage_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub imageWidth: u64,
+    pub imageHeight: u64,
+    pub elementSizeInBytes: u32,
+    pub rowPitch: *mut u64,
+}
+
+/// Parameters of `zeMemOpenIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemOpenIpcHandle_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub handle: *const c_void,
+    pub flags: u32,
+    pub pptr: *mut *mut c_void,
+}
+
+/// Parameters of `zeMemPutIpcHandle`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemPutIpcHandle_params {
+    pub hContext: *mut c_void,
+    pub handle: *const c_void,
+}
+
+/// Parameters of `zeMemSetAtomicAccessAttributeExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeMemSetAtomicAccessAttributeExp_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub ptr: *const c_void,
+    pub size: u64,
+    pub attr: u32,
+}
+
+/// Parameters of `zeModuleBuildLogDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleBuildLogDestroy_params {
+    pub hModuleBuildLog: *mut c_void,
+}
+
+/// Parameters of `zeModuleBuildLogGetString`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleBuildLogGetString_params {
+    pub hModuleBuildLog: *mut c_void,
+    pub pSize: *mut u64,
+    pub pBuildLog: *mut c_char,
+}
+
+/// Parameters of `zeModuleCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleCreate_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub phModule: *mut *mut c_void,
+    pub phBuildLog: *mut *mut c_void,
+}
+
+/// Parameters of `zeModuleDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleDestroy_params {
+    pub hModule: *mut c_void,
+}
+
+/// Parameters of `zeModuleDynamicLink`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleDynamicLink_params {
+    pub numModules: u32,
+    pub phModules: *mut *mut c_void,
+    pub phLinkLog: *mut *mut c_void,
+}
+
+/// Parameters of `zeModuleGetFunctionPointer`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleGetFunctionPointer_params {
+    pub hModule: *mut c_void,
+    pub pFunctionName: *const c_char,
+    pub pfnFunction: *mut *mut c_void,
+}
+
+/// Parameters of `zeModuleGetGlobalPointer`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleGetGlobalPointer_params {
+    pub hModule: *mut c_void,
+    pub pGlobalName: *const c_char,
+    pub pSize: *mut u64,
+    pub pptr: *mut *mut c_void,
+}
+
+/// Parameters of `zeModuleGetKernelNames`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleGetKernelNames_params {
+    pub hModule: *mut c_void,
+    pub pCount: *mut u32,
+    pub pNames: *mut *const c_char,
+}
+
+/// Parameters of `zeModuleGetNativeBinary`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleGetNativeBinary_params {
+    pub hModule: *mut c_void,
+    pub pSize: *mut u64,
+    pub pModuleNativeBinary: *mut u8,
+}
+
+/// Parameters of `zeModuleGetProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleGetProperties_params {
+    pub hModule: *mut c_void,
+    pub pModuleProperties: *mut c_void,
+}
+
+/// Parameters of `zeModuleInspectLinkageExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeModuleInspectLinkageExt_params {
+    pub pInspectDesc: *mut c_void,
+    pub numModules: u32,
+    pub phModules: *mut *mut c_void,
+    pub phLog: *mut *mut c_void,
+}
+
+/// Parameters of `zePhysicalMemCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zePhysicalMemCreate_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub desc: *mut c_void,
+    pub phPhysicalMemory: *mut *mut c_void,
+}
+
+/// Parameters of `zePhysicalMemDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zePhysicalMemDestroy_params {
+    pub hContext: *mut c_void,
+    pub hPhysicalMemory: *mut c_void,
+}
+
+/// Parameters of `zePhysicalMemGetProperties`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zePhysicalMemGetProperties_params {
+    pub hContext: *mut c_void,
+    pub hPhysicalMem: *mut c_void,
+    pub pMemProperties: *mut c_void,
+}
+
+/// Parameters of `zeRTASBuilderBuildExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASBuilderBuildExp_params {
+    pub hBuilder: *mut c_void,
+    pub pBuildOpDescriptor: *const c_void,
+    pub pScratchBuffer: *mut c_void,
+    pub scratchBufferSizeBytes: u64,
+    pub pRtasBuffer: *mut c_void,
+    pub rtasBufferSizeBytes: u64,
+    pub hParallelOperation: *mut c_void,
+    pub pBuildUserPtr: *mut c_void,
+    pub pBounds: *mut c_void,
+    pub pRtasBufferSizeBytes: *mut u64,
+}
+
+/// Parameters of `zeRTASBuilderBuildExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASBuilderBuildExt_params {
+    pub hBuilder: *mut c_void,
+    pub pBuildOpDescriptor: *const c_void,
+    pub pScratchBuffer: *mut c_void,
+    pub scratchBufferSizeBytes: u64,
+    pub pRtasBuffer: *mut c_void,
+    pub rtasBufferSizeBytes: u64,
+    pub hParallelOperation: *mut c_void,
+    pub pBuildUserPtr: *mut c_void,
+    pub pBounds: *mut c_void,
+    pub pRtasBufferSizeBytes: *mut u64,
+}
+
+/// Parameters of `zeRTASBuilderCommandListAppendCopyExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASBuilderCommandListAppendCopyExt_params {
+    pub hCommandList: *mut c_void,
+    pub dstptr: *mut c_void,
+    pub srcptr: *const c_void,
+    pub size: u64,
+    pub hSignalEvent: *mut c_void,
+    pub numWaitEvents: u32,
+    pub phWaitEvents: *mut *mut c_void,
+}
+
+/// Parameters of `zeRTASBuilderCreateExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASBuilderCreateExp_params {
+    pub hDriver: *mut c_void,
+    pub pDescriptor: *const c_void,
+    pub phBuilder: *mut *mut c_void,
+}
+
+/// Parameters of `zeRTASBuilderCreateExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASBuilderCreateExt_params {
+    pub hDriver: *mut c_void,
+    pub pDescriptor: *const c_void,
+    pub phBuilder: *mut *mut c_void,
+}
+
+/// Parameters of `zeRTASBuilderDestroyExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASBuilderDestroyExp_params {
+    pub hBuilder: *mut c_void,
+}
+
+/// Parameters of `zeRTASBuilderDestroyExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASBuilderDestroyExt_params {
+    pub hBuilder: *mut c_void,
+}
+
+/// Parameters of `zeRTASBuilderGetBuildPropertiesExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASBuilderGetBuildPropertiesExp_params {
+    pub hBuilder: *mut c_void,
+    pub pBuildOpDescriptor: *const c_void,
+    pub pProperties: *mut c_void,
+}
+
+/// Parameters of `zeRTASBuilderGetBuildPropertiesExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASBuilderGetBuildPropertiesExt_params {
+    pub hBuilder: *mut c_void,
+    pub pBuildOpDescriptor: *const c_void,
+    pub pProperties: *mut c_void,
+}
+
+/// Parameters of `zeRTASParallelOperationCreateExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASParallelOperationCreateExp_params {
+    pub hDriver: *mut c_void,
+    pub phParallelOperation: *mut *mut c_void,
+}
+
+/// Parameters of `zeRTASParallelOperationCreateExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASParallelOperationCreateExt_params {
+    pub hDriver: *mut c_void,
+    pub phParallelOperation: *mut *mut c_void,
+}
+
+/// Parameters of `zeRTASParallelOperationDestroyExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASParallelOperationDestroyExp_params {
+    pub hParallelOperation: *mut c_void,
+}
+
+/// Parameters of `zeRTASParallelOperationDestroyExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASParallelOperationDestroyExt_params {
+    pub hParallelOperation: *mut c_void,
+}
+
+/// Parameters of `zeRTASParallelOperationGetPropertiesExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASParallelOperationGetPropertiesExp_params {
+    pub hParallelOperation: *mut c_void,
+    pub pProperties: *mut c_void,
+}
+
+/// Parameters of `zeRTASParallelOperationGetPropertiesExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASParallelOperationGetPropertiesExt_params {
+    pub hParallelOperation: *mut c_void,
+    pub pProperties: *mut c_void,
+}
+
+/// Parameters of `zeRTASParallelOperationJoinExp`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASParallelOperationJoinExp_params {
+    pub hParallelOperation: *mut c_void,
+}
+
+/// Parameters of `zeRTASParallelOperationJoinExt`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeRTASParallelOperationJoinExt_params {
+    pub hParallelOperation: *mut c_void,
+}
+
+/// Parameters of `zeSamplerCreate`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeSamplerCreate_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub desc: *const c_void,
+    pub phSampler: *mut *mut c_void,
+}
+
+/// Parameters of `zeSamplerDestroy`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeSamplerDestroy_params {
+    pub hSampler: *mut c_void,
+}
+
+/// Parameters of `zeVirtualMemFree`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeVirtualMemFree_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+    pub size: u64,
+}
+
+/// Parameters of `zeVirtualMemGetAccessAttribute`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeVirtualMemGetAccessAttribute_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+    pub size: u64,
+    pub access: *mut u32,
+    pub outSize: *mut u64,
+}
+
+/// Parameters of `zeVirtualMemMap`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeVirtualMemMap_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+    pub size: u64,
+    pub hPhysicalMemory: *mut c_void,
+    pub offset: u64,
+    pub access: u32,
+}
+
+/// Parameters of `zeVirtualMemQueryPageSize`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeVirtualMemQueryPageSize_params {
+    pub hContext: *mut c_void,
+    pub hDevice: *mut c_void,
+    pub size: u64,
+    pub pagesize: *mut u64,
+}
+
+/// Parameters of `zeVirtualMemReserve`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeVirtualMemReserve_params {
+    pub hContext: *mut c_void,
+    pub pStart: *const c_void,
+    pub size: u64,
+    pub pptr: *mut *mut c_void,
+}
+
+/// Parameters of `zeVirtualMemSetAccessAttribute`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeVirtualMemSetAccessAttribute_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+    pub size: u64,
+    pub access: u32,
+}
+
+/// Parameters of `zeVirtualMemUnmap`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zeVirtualMemUnmap_params {
+    pub hContext: *mut c_void,
+    pub ptr: *const c_void,
+    pub size: u64,
+}
+
+/// Parameters of `zerGetLastErrorDescription`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zerGetLastErrorDescription_params {
+    pub ppString: *mut *const c_char,
+}
+
+/// Parameters of `zerTranslateDeviceHandleToIdentifier`, whose result is of type `uint32_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zerTranslateDeviceHandleToIdentifier_params {
+    pub hDevice: *mut c_void,
+}
+
+/// Parameters of `zerTranslateIdentifierToDeviceHandle`, whose result is a `void *`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct gapii_zerTranslateIdentifierToDeviceHandle_params {
+    pub identifier: u32,
+}

@@ -205,7 +205,7 @@ pub mod toyCreateDevice {
         seen: &mut O,
         desc: u64,
     ) {
-        layouts::device_desc(memory, seen, 0, desc);
+        layouts::device_desc(memory, seen, 0, desc, 1);
     }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
@@ -295,7 +295,7 @@ pub mod toyDeviceStatus {
         device: u64,
         status: u64,
     ) {
-        layouts::device_status(memory, seen, 1, status);
+        layouts::device_status(memory, seen, 1, status, 1);
     }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
@@ -306,7 +306,7 @@ pub mod toyDeviceStatus {
         status: u64,
         result: u32,
     ) {
-        layouts::device_status(memory, seen, 1, status);
+        layouts::device_status(memory, seen, 1, status, 1);
     }
 }
 

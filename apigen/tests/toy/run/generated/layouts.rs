@@ -6,16 +6,20 @@ use super::constants::*;
 use crate::walk::Walk;
 use crate::{Memory, Observer, Values, number, observe};
 
-/// `DeviceDesc` at `pointer`, what it points at, and its chain.
+/// So many `DeviceDesc` from `pointer` on, what they point at, and their chains.
 pub fn device_desc<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
     param: u8,
     pointer: u64,
+    count: i64,
 ) {
     let mut walk = Walk::default();
-    observe::elements(seen, param, pointer, 1, 64);
-    _device_desc(memory, seen, param, pointer, &mut walk);
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 64);
+    for index in walk.elements(pointer, count) {
+        _device_desc(memory, seen, param, pointer.wrapping_add(index as u64 * 64), &mut walk);
+    }
 }
 
 /// What `DeviceDesc` at `at` points at.
@@ -33,14 +37,17 @@ fn _device_desc<M: Memory + ?Sized, O: Observer + ?Sized>(
     {
         let field_3 = memory.get::<u32>(u64::wrapping_add(at, 20));
         let (first, count) = (memory.get::<u64>(u64::wrapping_add(at, 24)), i64::from(field_3));
+        seen.apart();
         observe::elements(seen, param, first, count, 16);
         for index in walk.elements(first, count) {
             _queue_desc(memory, seen, param, first.wrapping_add(index as u64 * 16), walk);
         }
     }
+    seen.apart();
     observe::text(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 32)), i64::MAX);
     {
         let field_6 = memory.get::<u32>(u64::wrapping_add(at, 40));
+        seen.apart();
         observe::strings(
             memory,
             seen,
@@ -53,16 +60,20 @@ fn _device_desc<M: Memory + ?Sized, O: Observer + ?Sized>(
     walk.leave();
 }
 
-/// `QueueDesc` at `pointer`, what it points at, and its chain.
+/// So many `QueueDesc` from `pointer` on, what they point at, and their chains.
 pub fn queue_desc<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
     param: u8,
     pointer: u64,
+    count: i64,
 ) {
     let mut walk = Walk::default();
-    observe::elements(seen, param, pointer, 1, 16);
-    _queue_desc(memory, seen, param, pointer, &mut walk);
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 16);
+    for index in walk.elements(pointer, count) {
+        _queue_desc(memory, seen, param, pointer.wrapping_add(index as u64 * 16), &mut walk);
+    }
 }
 
 /// What `QueueDesc` at `at` points at.
@@ -78,6 +89,7 @@ fn _queue_desc<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
     {
         let field_1 = memory.get::<u32>(u64::wrapping_add(at, 4));
+        seen.apart();
         observe::elements(
             seen,
             param,
@@ -89,16 +101,20 @@ fn _queue_desc<M: Memory + ?Sized, O: Observer + ?Sized>(
     walk.leave();
 }
 
-/// `Extent2` at `pointer`, what it points at, and its chain.
+/// So many `Extent2` from `pointer` on, what they point at, and their chains.
 pub fn extent2<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
     param: u8,
     pointer: u64,
+    count: i64,
 ) {
     let mut walk = Walk::default();
-    observe::elements(seen, param, pointer, 1, 8);
-    _extent2(memory, seen, param, pointer, &mut walk);
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 8);
+    for index in walk.elements(pointer, count) {
+        _extent2(memory, seen, param, pointer.wrapping_add(index as u64 * 8), &mut walk);
+    }
 }
 
 /// What `Extent2` at `at` points at.
@@ -115,16 +131,20 @@ fn _extent2<M: Memory + ?Sized, O: Observer + ?Sized>(
     walk.leave();
 }
 
-/// `DeviceLimits` at `pointer`, what it points at, and its chain.
+/// So many `DeviceLimits` from `pointer` on, what they point at, and their chains.
 pub fn device_limits<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
     param: u8,
     pointer: u64,
+    count: i64,
 ) {
     let mut walk = Walk::default();
-    observe::elements(seen, param, pointer, 1, 64);
-    _device_limits(memory, seen, param, pointer, &mut walk);
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 64);
+    for index in walk.elements(pointer, count) {
+        _device_limits(memory, seen, param, pointer.wrapping_add(index as u64 * 64), &mut walk);
+    }
 }
 
 /// What `DeviceLimits` at `at` points at.
@@ -148,16 +168,20 @@ fn _device_limits<M: Memory + ?Sized, O: Observer + ?Sized>(
     walk.leave();
 }
 
-/// `DeviceQueues` at `pointer`, what it points at, and its chain.
+/// So many `DeviceQueues` from `pointer` on, what they point at, and their chains.
 pub fn device_queues<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
     param: u8,
     pointer: u64,
+    count: i64,
 ) {
     let mut walk = Walk::default();
-    observe::elements(seen, param, pointer, 1, 32);
-    _device_queues(memory, seen, param, pointer, &mut walk);
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 32);
+    for index in walk.elements(pointer, count) {
+        _device_queues(memory, seen, param, pointer.wrapping_add(index as u64 * 32), &mut walk);
+    }
 }
 
 /// What `DeviceQueues` at `at` points at.
@@ -174,6 +198,7 @@ fn _device_queues<M: Memory + ?Sized, O: Observer + ?Sized>(
     chain(memory, seen, param, memory.get::<u64>(u64::wrapping_add(at, 8)), walk);
     {
         let field_2 = memory.get::<i16>(u64::wrapping_add(at, 16));
+        seen.apart();
         observe::elements(
             seen,
             param,
@@ -185,16 +210,20 @@ fn _device_queues<M: Memory + ?Sized, O: Observer + ?Sized>(
     walk.leave();
 }
 
-/// `DeviceStatus` at `pointer`, what it points at, and its chain.
+/// So many `DeviceStatus` from `pointer` on, what they point at, and their chains.
 pub fn device_status<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
     param: u8,
     pointer: u64,
+    count: i64,
 ) {
     let mut walk = Walk::default();
-    observe::elements(seen, param, pointer, 1, 24);
-    _device_status(memory, seen, param, pointer, &mut walk);
+    seen.apart();
+    observe::elements(seen, param, pointer, count, 24);
+    for index in walk.elements(pointer, count) {
+        _device_status(memory, seen, param, pointer.wrapping_add(index as u64 * 24), &mut walk);
+    }
 }
 
 /// What `DeviceStatus` at `at` points at.
@@ -212,6 +241,16 @@ fn _device_status<M: Memory + ?Sized, O: Observer + ?Sized>(
     walk.leave();
 }
 
+/// The struct at `pointer`, whichever it is, what it points at, and its chain.
+pub fn any<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+) {
+    chain(memory, seen, param, pointer, &mut Walk::default());
+}
+
 /// The next struct of a chain; one of a type that nobody describes ends it.
 fn chain<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
@@ -225,18 +264,22 @@ fn chain<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
     match memory.get::<u32>(next) {
         64 => {
+            seen.apart();
             observe::elements(seen, param, next, 1, 64);
             _device_desc(memory, seen, param, next, walk);
         }
         65 => {
+            seen.apart();
             observe::elements(seen, param, next, 1, 64);
             _device_limits(memory, seen, param, next, walk);
         }
         66 => {
+            seen.apart();
             observe::elements(seen, param, next, 1, 32);
             _device_queues(memory, seen, param, next, walk);
         }
         67 => {
+            seen.apart();
             observe::elements(seen, param, next, 1, 24);
             _device_status(memory, seen, param, next, walk);
         }

@@ -1,0 +1,303 @@
+//! Level Zero: which of the program's own memory command lists read and write, and when.
+//!
+//! Memory that was allocated through the API is told apart from the program's own by its address.
+
+use crate::generated::fields::{CommandList, Piece, ProcessState};
+use crate::{Memory, NO_PARAM, Observer, Thread, Values};
+
+/// Handles that one submit may name.
+const LISTS_MAX: i64 = 1 << 16;
+
+/// Whose memory an address is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Program,
+    Api,
+}
+
+impl ProcessState {
+    fn owner_of(&self, address: u64) -> Owner {
+        let is_in = |sizes: &std::collections::BTreeMap<u64, i64>| {
+            let below = sizes.range(..=address).next_back();
+            below.is_some_and(|(base, size)| address - base < size.unsigned_abs())
+        };
+        match is_in(&self.visible_memory) || is_in(&self.device_memory) {
+            true => Owner::Api,
+            false => Owner::Program,
+        }
+    }
+
+    fn list_mut(&mut self, handle: u64) -> Option<&mut CommandList> {
+        let list = self.command_lists.find(handle);
+        self.command_lists.get_mut(list)
+    }
+
+    fn is_immediate(&self, handle: u64) -> bool {
+        let list = self.command_lists.get(self.command_lists.find(handle));
+        list.is_some_and(|list| list.is_immediate)
+    }
+}
+
+/// Memory that a list copies from, where that is the program's own and happens at once.
+pub fn source_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    param: u8,
+    from: u64,
+    list: u64,
+    size: i64,
+) {
+    let state = thread.process.lock();
+    let is_read = state.is_immediate(list) && state.owner_of(from) == Owner::Program;
+    drop(state);
+    if is_read {
+        observe(seen, param, &Piece { address: from, size });
+    }
+}
+
+/// The same of a region of rows of bytes.
+#[expect(clippy::too_many_arguments, reason = "what the command says")]
+pub fn source_region_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    from: u64,
+    list: u64,
+    region: u64,
+    pitch: i64,
+    slice_pitch: i64,
+) {
+    let piece = region_piece(memory, from, region, pitch, slice_pitch);
+    source_of_immediate(thread, memory, seen, param, piece.address, list, piece.size);
+}
+
+/// A list copies so many bytes, when it is executed.
+pub fn append_copy<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    list: u64,
+    to: u64,
+    from: u64,
+    size: i64,
+) {
+    append(
+        &mut thread.process.lock(),
+        list,
+        Piece { address: to, size },
+        Piece { address: from, size },
+    );
+}
+
+/// The same of a region of rows of bytes.
+#[expect(clippy::too_many_arguments, reason = "what the command says")]
+pub fn append_region_copy<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    list: u64,
+    to: u64,
+    to_region: u64,
+    to_pitch: i64,
+    to_slice_pitch: i64,
+    from: u64,
+    from_region: u64,
+    from_pitch: i64,
+    from_slice_pitch: i64,
+) {
+    let to = region_piece(memory, to, to_region, to_pitch, to_slice_pitch);
+    let from = region_piece(memory, from, from_region, from_pitch, from_slice_pitch);
+    append(&mut thread.process.lock(), list, to, from);
+}
+
+fn append(state: &mut ProcessState, list: u64, to: Piece, from: Piece) {
+    let reads = state.owner_of(from.address) == Owner::Program;
+    let writes = state.owner_of(to.address) == Owner::Program;
+    let Some(found) = state.list_mut(list) else { return };
+    if found.is_immediate {
+        if writes {
+            state.written_memory.push(to);
+        }
+        return;
+    }
+    if reads {
+        found.read_memory.push(from);
+    }
+    if writes {
+        found.written_memory.push(to);
+    }
+}
+
+/// All that the lists read, and all memory that the host sees.
+pub fn submitted_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    seen: &mut O,
+    lists: u64,
+    count: i64,
+) {
+    let state = thread.process.lock();
+    let mut pieces = visible(&state);
+    for handle in handles(memory, lists, count) {
+        if let Some(list) = state.command_lists.get(state.command_lists.find(handle)) {
+            pieces.extend(list.read_memory.iter().cloned());
+        }
+    }
+    drop(state);
+    pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
+}
+
+/// What the lists write is written by the next command that has waited.
+pub fn submit<M: Memory + ?Sized>(thread: &mut Thread, memory: &M, lists: u64, count: i64) {
+    let mut state = thread.process.lock();
+    let state = &mut *state;
+    for handle in handles(memory, lists, count) {
+        if let Some(list) = state.command_lists.get(state.command_lists.find(handle)) {
+            state.written_memory.extend(list.written_memory.iter().cloned());
+        }
+    }
+}
+
+/// All that was written since the last command that waited, and all memory that the host sees.
+pub fn completed_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+) {
+    let state = thread.process.lock();
+    let mut pieces = visible(&state);
+    pieces.extend(state.written_memory.iter().cloned());
+    drop(state);
+    pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
+}
+
+pub fn complete<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+    thread.process.lock().written_memory.clear();
+}
+
+/// The memory that the host sees.
+fn visible(state: &ProcessState) -> Vec<Piece> {
+    let all = state.visible_memory.iter();
+    all.map(|(address, size)| Piece { address: *address, size: *size }).collect()
+}
+
+fn handles<M: Memory + ?Sized>(memory: &M, lists: u64, count: i64) -> impl Iterator<Item = u64> {
+    (0..count.min(LISTS_MAX)).map(move |at| memory.element::<u64>(lists, at))
+}
+
+fn observe<O: Observer + ?Sized>(seen: &mut O, param: u8, piece: &Piece) {
+    seen.apart();
+    seen.range(param, piece.address, piece.size.max(0).unsigned_abs());
+}
+
+/// From the first byte of a region to its last, of memory that has `pitch` bytes a row.
+fn region_piece<M: Memory + ?Sized>(
+    memory: &M,
+    base: u64,
+    region: u64,
+    pitch: i64,
+    slice_pitch: i64,
+) -> Piece {
+    let [x, y, z, width, height, depth] =
+        std::array::from_fn(|at| i64::from(memory.element::<u32>(region, at as i64)));
+    let place = |x: i64, y: i64, z: i64| {
+        let rows = y.saturating_mul(pitch);
+        x.saturating_add(rows).saturating_add(z.saturating_mul(slice_pitch))
+    };
+    // Of a region of two dimensions the third is 0 or 1.
+    let (last_row, last_slice) = (height.max(1) - 1, depth.max(1) - 1);
+    let (first, last) = (place(x, y, z), place(x, y + last_row, z + last_slice));
+    let size = last.saturating_sub(first).saturating_add(width);
+    Piece { address: base.wrapping_add(first.cast_unsigned()), size }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::Process;
+    use crate::gles::testing::Seen;
+    use crate::memory::Nothing;
+    use crate::memory::tests::Bytes;
+
+    const LIST: u64 = 0x10;
+    const SHARED: u64 = 0x10_0000;
+
+    fn thread(is_immediate: bool) -> Thread {
+        let process = Arc::<Process>::default();
+        let mut state = process.lock();
+        state.visible_memory.insert(SHARED, 0x100);
+        let list = state.command_lists.create(LIST);
+        if let Some(list) = state.command_lists.get_mut(list) {
+            list.is_immediate = is_immediate;
+        }
+        drop(state);
+        Thread::new(process, 1)
+    }
+
+    fn lists() -> Bytes {
+        Bytes(0x1000, LIST.to_le_bytes().to_vec())
+    }
+
+    const VISIBLE: (u8, u64, u64) = (NO_PARAM, SHARED, 0x100);
+
+    #[test]
+    fn what_a_list_copies_from_is_observed_when_it_is_submitted() {
+        let mut thread = thread(false);
+        append_copy(&mut thread, &Nothing, LIST, SHARED, 0x5000, 8);
+        append_copy(&mut thread, &Nothing, LIST, SHARED + 8, SHARED + 0x80, 8);
+        let mut seen = Seen::default();
+        source_of_immediate(&mut thread, &Nothing, &mut seen, 2, 0x5000, LIST, 8);
+        assert_eq!(seen, Seen::default());
+        submitted_memory(&mut thread, &lists(), &mut seen, 0x1000, 1);
+        assert_eq!(seen.0, [VISIBLE, (NO_PARAM, 0x5000, 8)]);
+    }
+
+    #[test]
+    fn what_a_list_copies_to_is_observed_once_somebody_has_waited() {
+        let mut thread = thread(false);
+        append_copy(&mut thread, &Nothing, LIST, 0x6000, SHARED, 8);
+        let completed = |thread: &mut Thread| {
+            let mut seen = Seen::default();
+            completed_memory(thread, &Nothing, &mut seen);
+            complete(thread, &Nothing);
+            seen.0
+        };
+        assert_eq!(completed(&mut thread), [VISIBLE]);
+        submit(&mut thread, &lists(), 0x1000, 1);
+        assert_eq!(completed(&mut thread), [VISIBLE, (NO_PARAM, 0x6000, 8)]);
+        assert_eq!(completed(&mut thread), [VISIBLE]);
+    }
+
+    #[test]
+    fn immediate_list_copies_at_once() {
+        let mut thread = thread(true);
+        let mut seen = Seen::default();
+        source_of_immediate(&mut thread, &Nothing, &mut seen, 2, 0x5000, LIST, 8);
+        append_copy(&mut thread, &Nothing, LIST, 0x6000, 0x5000, 8);
+        assert_eq!(seen.0, [(2, 0x5000, 8)]);
+        let mut seen = Seen::default();
+        completed_memory(&mut thread, &Nothing, &mut seen);
+        assert_eq!(seen.0, [VISIBLE, (NO_PARAM, 0x6000, 8)]);
+    }
+
+    #[test]
+    fn region_reaches_from_its_first_byte_to_its_last() {
+        let check = |region: [u32; 6], expected: (u64, i64)| {
+            let bytes = region.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let piece = region_piece(&Bytes(0x1000, bytes), 0x5000, 0x1000, 16, 64);
+            assert_eq!((piece.address, piece.size), expected, "{region:?}");
+        };
+        check([0, 0, 0, 4, 1, 1], (0x5000, 4));
+        check([2, 1, 0, 4, 3, 0], (0x5012, 36));
+        check([0, 0, 1, 4, 2, 2], (0x5040, 84));
+        check(
+            [u32::MAX; 6],
+            (
+                0x5000 + 80 * u64::from(u32::MAX) + u64::from(u32::MAX),
+                i64::from(u32::MAX) * 81 - 80,
+            ),
+        );
+    }
+}
