@@ -46,7 +46,8 @@ static BELOW: [AtomicPtr<()>; ids::COUNT] = [const { AtomicPtr::new(ptr::null_mu
 static DRIVER: [AtomicPtr<()>; ids::COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
 
-/// Whether EGL and OpenGL ES were looked for: what is not there then is [`entry::absent`].
+/// Whether all of EGL and OpenGL ES was looked for: what is not there then is [`entry::absent`], and before that
+/// no command of theirs leads anywhere but to where it is looked for. Level Zero may have come first.
 static IS_SET_UP: AtomicBool = AtomicBool::new(false);
 /// For which commands an enabled tracer has callbacks.
 static IS_TRACED: [AtomicBool; ids::COUNT] = [const { AtomicBool::new(false) }; ids::COUNT];
@@ -158,7 +159,9 @@ fn is_hooked(id: usize) -> bool {
 fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
     let handler = match hooks {
         Hooks::NotYet => return entry::setup_stub(id),
-        _ if driver.is_null() && !IS_SET_UP.load(SeqCst) => return entry::setup_stub(id),
+        _ if id < usize::from(ids::ZE_FIRST) && !IS_SET_UP.load(SeqCst) => {
+            return entry::setup_stub(id);
+        }
         _ if driver.is_null() => return entry::absent as *const () as Code,
         Hooks::None => None,
         Hooks::Asleep if !is_hooked(id) => None,

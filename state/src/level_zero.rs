@@ -2,11 +2,16 @@
 //!
 //! Memory that was allocated through the API is told apart from the program's own by its address.
 
+use std::collections::BTreeMap;
+
 use crate::generated::fields::{CommandList, Piece, ProcessState};
 use crate::{Memory, NO_PARAM, Observer, Thread, Values};
 
 /// Handles that one submit may name.
 const LISTS_MAX: i64 = 1 << 16;
+/// Where the mode is in `ze_command_queue_desc_t`, in bytes, and the one of them that waits.
+const QUEUE_MODE_OFFSET: u64 = 28;
+const SYNCHRONOUS: u32 = 1;
 
 /// Whose memory an address is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,7 +22,7 @@ enum Owner {
 
 impl ProcessState {
     fn owner_of(&self, address: u64) -> Owner {
-        let is_in = |sizes: &std::collections::BTreeMap<u64, i64>| {
+        let is_in = |sizes: &BTreeMap<u64, i64>| {
             let below = sizes.range(..=address).next_back();
             below.is_some_and(|(base, size)| address - base < size.unsigned_abs())
         };
@@ -25,6 +30,12 @@ impl ProcessState {
             true => Owner::Api,
             false => Owner::Program,
         }
+    }
+
+    /// So many bytes are written by the next command that has waited.
+    fn will_write(&mut self, piece: &Piece) {
+        let size = self.written_memory.entry(piece.address).or_default();
+        *size = piece.size.max(*size);
     }
 
     fn list_mut(&mut self, handle: u64) -> Option<&mut CommandList> {
@@ -116,7 +127,7 @@ fn append(state: &mut ProcessState, list: u64, to: Piece, from: Piece) {
     let Some(found) = state.list_mut(list) else { return };
     if found.is_immediate {
         if writes {
-            state.written_memory.push(to);
+            state.will_write(&to);
         }
         return;
     }
@@ -150,11 +161,10 @@ pub fn submitted_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
 /// What the lists write is written by the next command that has waited.
 pub fn submit<M: Memory + ?Sized>(thread: &mut Thread, memory: &M, lists: u64, count: i64) {
     let mut state = thread.process.lock();
-    let state = &mut *state;
     for handle in handles(memory, lists, count) {
-        if let Some(list) = state.command_lists.get(state.command_lists.find(handle)) {
-            state.written_memory.extend(list.written_memory.iter().cloned());
-        }
+        let list = state.command_lists.get(state.command_lists.find(handle));
+        let written = list.map_or_else(Vec::new, |list| list.written_memory.clone());
+        written.iter().for_each(|piece| state.will_write(piece));
     }
 }
 
@@ -166,7 +176,7 @@ pub fn completed_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
 ) {
     let state = thread.process.lock();
     let mut pieces = visible(&state);
-    pieces.extend(state.written_memory.iter().cloned());
+    pieces.extend(pieces_of(&state.written_memory));
     drop(state);
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
@@ -175,10 +185,18 @@ pub fn complete<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
     thread.process.lock().written_memory.clear();
 }
 
+/// Whether what is given to a queue of this description is done when the command returns.
+pub fn is_synchronous<M: Memory + ?Sized>(_thread: &mut Thread, memory: &M, desc: u64) -> bool {
+    desc != 0 && memory.get::<u32>(desc.wrapping_add(QUEUE_MODE_OFFSET)) == SYNCHRONOUS
+}
+
 /// The memory that the host sees.
 fn visible(state: &ProcessState) -> Vec<Piece> {
-    let all = state.visible_memory.iter();
-    all.map(|(address, size)| Piece { address: *address, size: *size }).collect()
+    pieces_of(&state.visible_memory).collect()
+}
+
+fn pieces_of(sizes: &BTreeMap<u64, i64>) -> impl Iterator<Item = Piece> {
+    sizes.iter().map(|(address, size)| Piece { address: *address, size: *size })
 }
 
 fn handles<M: Memory + ?Sized>(memory: &M, lists: u64, count: i64) -> impl Iterator<Item = u64> {
@@ -280,6 +298,32 @@ mod tests {
         let mut seen = Seen::default();
         completed_memory(&mut thread, &Nothing, &mut seen);
         assert_eq!(seen.0, [VISIBLE, (NO_PARAM, 0x6000, 8)]);
+    }
+
+    #[test]
+    fn memory_that_is_written_again_and_again_is_noted_once() {
+        let mut thread = thread(true);
+        for size in [8, 16, 4] {
+            append_copy(&mut thread, &Nothing, LIST, 0x6000, SHARED, size);
+        }
+        let mut seen = Seen::default();
+        completed_memory(&mut thread, &Nothing, &mut seen);
+        assert_eq!(seen.0, [VISIBLE, (NO_PARAM, 0x6000, 16)]);
+    }
+
+    #[test]
+    fn queue_says_by_its_mode_whether_it_waits() {
+        let mut thread = thread(false);
+        let mut check = |mode: u32, expected: bool| {
+            let mut desc = vec![0; 40];
+            desc[28..32].copy_from_slice(&mode.to_le_bytes());
+            let memory = Bytes(0x1000, desc);
+            assert_eq!(is_synchronous(&mut thread, &memory, 0x1000), expected, "mode {mode}");
+        };
+        check(0, false);
+        check(SYNCHRONOUS, true);
+        check(2, false);
+        assert!(!is_synchronous(&mut thread, &Nothing, 0));
     }
 
     #[test]

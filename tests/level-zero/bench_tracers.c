@@ -23,17 +23,6 @@ static void nothing(ze_kernel_set_group_size_params_t *params, ze_result_t resul
     (void)params, (void)result, (void)data, (void)instance;
 }
 
-static ze_kernel_handle_t new_kernel(void)
-{
-    ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC};
-    ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "kernel"};
-    ze_module_handle_t module;
-    ze_kernel_handle_t kernel;
-    done(zeModuleCreate(context, device, &module_desc, &module, NULL), "a module");
-    done(zeKernelCreate(module, &desc, &kernel), "a kernel");
-    return kernel;
-}
-
 static void measure(const char *name, ze_kernel_handle_t kernel, long calls)
 {
     double before = now_ns();
@@ -48,7 +37,7 @@ int main(int count, char **words)
     zel_tracer_handle_t tracer;
     must(count == 2 && atol(words[1]) > 0, "a number of calls");
     open_device();
-    ze_kernel_handle_t kernel = new_kernel();
+    ze_kernel_handle_t kernel = any_kernel();
     measure("untraced", kernel, atol(words[1]));
     if (zelTracerCreate(&desc, &tracer) != ZE_RESULT_SUCCESS)
         return 0;

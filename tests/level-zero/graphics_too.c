@@ -1,5 +1,8 @@
 /*
  * A program of two frames, each of which clears, has a queue do something, and is shown.
+ *
+ * usage: graphics_too           opens a surface first
+ *        graphics_too compute   opens a device first
  */
 #include "ze.h"
 
@@ -26,14 +29,18 @@ static void open_surface(void)
     must(eglMakeCurrent(display, surface, surface, gles), "a context of OpenGL ES");
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    int is_compute_first = count > 1 && strcmp(words[1], "compute") == 0;
     ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
     ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
     ze_command_queue_handle_t queue;
     ze_command_list_handle_t list;
+    if (is_compute_first)
+        open_device();
     open_surface();
-    open_device();
+    if (!is_compute_first)
+        open_device();
     done(zeCommandQueueCreate(context, device, &queue_desc, &queue), "a queue");
     done(zeCommandListCreate(context, device, &list_desc, &list), "a list");
     done(zeCommandListAppendBarrier(list, NULL, 0, NULL), "a barrier");

@@ -4,6 +4,7 @@
  *
  * usage: pipeline STEPS            does them and ends
  *        pipeline STEPS immediate  the same with an immediate list
+ *        pipeline STEPS synchronous  and with a queue that needs no waiting for
  *        pipeline 0                says its process id after the first, and goes on until it is killed
  */
 #include "ze.h"
@@ -19,7 +20,7 @@ static ze_kernel_handle_t kernel;
 static ze_event_handle_t copied;
 static unsigned char *shared, *on_device;
 static unsigned char source[BYTES], target[BYTES];
-static int is_immediate;
+static int is_immediate, is_synchronous;
 
 static void set_up(void)
 {
@@ -28,7 +29,9 @@ static void set_up(void)
     uint64_t value = 9;
     const void *values[] = {&value};
     ze_module_constants_t constants = {1, ids, values};
-    ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    ze_command_queue_desc_t queue_desc = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+        .mode = is_synchronous ? ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS : ZE_COMMAND_QUEUE_MODE_DEFAULT};
     ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
     ze_relaxed_allocation_limits_exp_desc_t relaxed = {
         .stype = ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC,
@@ -77,7 +80,8 @@ static void step(int number)
     if (!is_immediate) {
         done(zeCommandListClose(list), "to close");
         done(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "to execute");
-        done(zeCommandQueueSynchronize(queue, UINT64_MAX), "the queue");
+        if (!is_synchronous)
+            done(zeCommandQueueSynchronize(queue, UINT64_MAX), "the queue");
         done(zeCommandListReset(list), "to reset");
     } else {
         done(zeCommandListAppendSignalEvent(list, copied), "to signal");
@@ -91,6 +95,7 @@ int main(int count, char **words)
     unsigned sum = 0;
     must(count >= 2, "a number of steps");
     is_immediate = count > 2 && strcmp(words[2], "immediate") == 0;
+    is_synchronous = count > 2 && strcmp(words[2], "synchronous") == 0;
     int steps = atoi(words[1]);
     open_device();
     set_up();

@@ -89,6 +89,17 @@ static inline ze_event_handle_t new_event(void)
     return event;
 }
 
+static inline ze_kernel_handle_t any_kernel(void)
+{
+    ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC};
+    ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "kernel"};
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    done(zeModuleCreate(context, device, &module_desc, &module, NULL), "a module");
+    done(zeKernelCreate(module, &desc, &kernel), "a kernel");
+    return kernel;
+}
+
 static inline zel_tracer_handle_t new_tracer(void *user_data)
 {
     zel_tracer_desc_t desc = {.stype = ZEL_STRUCTURE_TYPE_TRACER_EXP_DESC, .pUserData = user_data};

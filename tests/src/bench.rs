@@ -9,8 +9,9 @@ use std::process::Command;
 
 use crate::display::surfaceless;
 use crate::gapii::{Session, Trace, append};
+use crate::level_zero;
 use crate::process::{Finished, run};
-use crate::programs::{Driver, fake_driver, program};
+use crate::programs::{self, Driver, fake_driver, program};
 
 /// What the program runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -118,6 +119,17 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
             Sample { bytes_per_call: bytes as f64 / total_calls(load), ..sample }
         }
     }
+}
+
+/// The same of calls of Level Zero, on the null driver, of one thread.
+pub fn level_zero_sample(way: Way, load: Load) -> Sample {
+    let session = Session::new();
+    let trace = session.path("bench");
+    let mut process = level_zero::on_null_driver(&programs::level_zero("bench_calls"));
+    let numbers = [load.runs, load.calls_per_run, load.pause_ms, load.warm_up_runs];
+    process.args(numbers.map(|n| n.to_string()));
+    let sample = parse(&run_as(way, &session, &trace, process).ok(), load);
+    if way == Way::Captured { with_trace(sample, &Trace::new(trace)) } else { sample }
 }
 
 /// What each command of `programs/bench_tracked.c` takes, in nanoseconds, in the order in which it says

@@ -284,6 +284,12 @@ impl Command {
         value.as_i64().unwrap_or_else(|| panic!("{name} is no number: {self:?}"))
     }
 
+    /// An argument as the program passed it, where a tracer has changed some; null otherwise.
+    pub fn made_with(&self, name: &str) -> Value {
+        let mut made = self.made.iter().flat_map(|made| &made.0);
+        made.find(|(known, _)| known == name).map_or(Value::Null, |(_, value)| value.clone())
+    }
+
     /// The elements of an array of numbers that was observed.
     #[track_caller]
     pub fn numbers(&self, name: &str) -> Vec<i64> {

@@ -9,7 +9,7 @@ use gapii_tests::display::surfaceless;
 use gapii_tests::gapii::{self, Command, Session, Trace};
 use gapii_tests::level_zero::on_null_driver;
 use gapii_tests::process::{self, LIMIT, Running, send_signal};
-use gapii_tests::programs::{level_zero, level_zero_and_gles};
+use gapii_tests::programs::{example_tool, level_zero, level_zero_and_gles};
 use gapii_tests::wait::until;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -153,6 +153,14 @@ fn immediate_lists_copy_at_once() {
 }
 
 #[test]
+fn synchronous_queue_is_done_when_a_submit_returns() {
+    let (_session, trace) = recorded(&[], &["2", "synchronous"]);
+    let completed = memory(&trace, "zeCommandQueueExecuteCommandLists", "writes");
+    assert_eq!(completed.iter().map(|pieces| pieces.len()).collect::<Vec<_>>(), [2, 2]);
+    assert_eq!(completed[0][0].1, completed[0][1].1);
+}
+
+#[test]
 fn frames_of_a_program_that_shows_nothing_are_its_submits() {
     for option in ["--frames", "--submits"] {
         let (_session, trace) = recorded(&[option, "2"], &["5"]);
@@ -224,8 +232,26 @@ fn program_of_two_apis_is_one_stream() {
     let pids: BTreeSet<_> = commands.iter().map(|it| it.process).collect();
     assert_eq!(pids.len(), 1);
 
-    let recording = session.record(&["--submits", "1"], &graphics_too());
+    let recording = session.record(&["--submits", "1"], graphics_too().arg("compute"));
     recording.run.ok();
     recording.trace.is_whole("frames");
-    assert_eq!(named(&recording.trace.commands(), "eglSwapBuffers").count(), 0);
+    let commands = recording.trace.commands();
+    assert_eq!(commands[0].name, "zeInit");
+    assert_eq!(named(&commands, "glClear").count(), 1);
+    assert_eq!(named(&commands, "eglSwapBuffers").count(), 0);
+}
+
+#[test]
+fn argument_that_a_tracer_changed_is_in_the_trace_as_made_and_as_passed() {
+    let session = Session::new();
+    let tool = example_tool("draws");
+    let tool = tool.to_str().expect("a plain name");
+    let recording = session.record(&["--tool", tool], &pipeline(&["2"]));
+    recording.run.ok();
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    let sizes: Vec<_> = named(&commands, "zeKernelSetGroupSize")
+        .map(|command| (command.integer("groupSizeX"), command.made_with("groupSizeX")))
+        .collect();
+    assert_eq!(sizes, [(1, json!(8)), (1, json!(8))]);
 }

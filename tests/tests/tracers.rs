@@ -317,7 +317,7 @@ fn check_commands(commands: &[Command]) {
     };
     let changed = json!([1.0, 0.0]);
     assert_eq!(
-        rows("glClearColor", |command| json!([command.argument("red"), made(command, "red")])),
+        rows("glClearColor", |command| json!([command.argument("red"), command.made_with("red")])),
         [changed.clone(), changed.clone(), changed, json!([0.0, null])]
     );
     assert_eq!(
@@ -326,7 +326,12 @@ fn check_commands(commands: &[Command]) {
     );
     assert_eq!(
         rows("glIsEnabled", |command| {
-            json!([command.skipped, command.argument("cap"), made(command, "cap"), command.result])
+            json!([
+                command.skipped,
+                command.argument("cap"),
+                command.made_with("cap"),
+                command.result
+            ])
         }),
         vec![json!([true, "GL_BLEND", "0x1bd0", true]); 3]
     );
@@ -343,12 +348,6 @@ fn check_commands(commands: &[Command]) {
         assert!(command.made.is_none() && command.given.is_none(), "{command:?}");
         assert!(command.seq.is_some() && !command.skipped && !command.tracer, "{command:?}");
     }
-}
-
-/// An argument as the program passed it.
-fn made(command: &Command, name: &str) -> Value {
-    let made = command.made.iter().flat_map(|made| &made.0);
-    made.clone().find(|(known, _)| known == name).map_or(Value::Null, |(_, value)| value.clone())
 }
 
 #[test]

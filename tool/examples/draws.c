@@ -1,6 +1,6 @@
 /*
  * A tool: tints what a program clears to, has it flush no more, makes the driver finish at the end of each
- * frame, and says at the program's end how long the driver took for its draws.
+ * frame, has kernels run in groups of one, and says at the program's end how long the driver took for its draws.
  *
  *   cc -std=c11 -shared -fPIC -o draws.so draws.c $(pkg-config --cflags --libs gapii)
  *   gapii-ctl run --tool ./draws.so -o draws.gapii -- PROGRAM
@@ -33,6 +33,14 @@ static void tint(gapii_call *call, void *user_data, void **instance)
     struct gapii_glClearColor_params *color = gapii_call_params(call);
     (void)user_data, (void)instance;
     color->red = 0.5f + color->red / 2;
+}
+
+/* The same of Level Zero. */
+static void ungroup(gapii_call *call, void *user_data, void **instance)
+{
+    struct gapii_zeKernelSetGroupSize_params *size = gapii_call_params(call);
+    (void)user_data, (void)instance;
+    size->groupSizeX = size->groupSizeY = size->groupSizeZ = 1;
 }
 
 /* A call is skipped: the driver never hears of it. */
@@ -86,6 +94,7 @@ __attribute__((constructor)) static void begin(void)
     if (gapii_tracer_create(NULL, &tracer) != GAPII_OK)
         return;
     set("glClearColor", tint, NULL);
+    set("zeKernelSetGroupSize", ungroup, NULL);
     set("glFlush", skip, NULL);
     set("glDrawArrays", begin_draw, end_draw);
     set("glDrawElements", begin_draw, end_draw);

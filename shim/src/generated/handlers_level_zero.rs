@@ -1100,7 +1100,38 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
         driver(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListAppendMemoryCopy::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                dstptr as u64,
+                srcptr as u64,
+                size,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
         call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_COPY, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListAppendMemoryCopy::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                dstptr as u64,
+                srcptr as u64,
+                size,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
     }
     result
 }
@@ -1177,7 +1208,40 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
     );
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListAppendMemoryCopyFromContext::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                dstptr as u64,
+                hContextSrc as u64,
+                srcptr as u64,
+                size,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
         call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListAppendMemoryCopyFromContext::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                dstptr as u64,
+                hContextSrc as u64,
+                srcptr as u64,
+                size,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
     }
     result
 }
@@ -1282,7 +1346,48 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
     );
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListAppendMemoryCopyRegion::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                dstptr as u64,
+                dstRegion as u64,
+                dstPitch,
+                dstSlicePitch,
+                srcptr as u64,
+                srcRegion as u64,
+                srcPitch,
+                srcSlicePitch,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
         call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListAppendMemoryCopyRegion::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                dstptr as u64,
+                dstRegion as u64,
+                dstPitch,
+                dstSlicePitch,
+                srcptr as u64,
+                srcRegion as u64,
+                srcPitch,
+                srcSlicePitch,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
     }
     result
 }
@@ -1359,7 +1464,40 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
     );
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListAppendMemoryCopyWithParameters::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                dstptr as u64,
+                srcptr as u64,
+                size,
+                pNext as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
         call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListAppendMemoryCopyWithParameters::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                dstptr as u64,
+                srcptr as u64,
+                size,
+                pNext as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
     }
     result
 }
@@ -2857,7 +2995,7 @@ pub unsafe extern "C" fn zeCommandQueueCreate(
         *mut *mut c_void,
     ) -> u32 = driver!(ZE_COMMAND_QUEUE_CREATE);
     let Some(mut call) = Call::begin(ZE_COMMAND_QUEUE_CREATE) else {
-        return driver(hContext, hDevice, desc, phCommandQueue);
+        return trackers::zeCommandQueueCreate(hContext, hDevice, desc, phCommandQueue);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeCommandQueueCreate::enter(
@@ -2881,21 +3019,54 @@ pub unsafe extern "C" fn zeCommandQueueCreate(
     let result = driver(hContext, hDevice, desc, phCommandQueue);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandQueueCreate::leave(
+                tracked,
+                readable,
+                observer,
+                hContext as u64,
+                hDevice as u64,
+                desc as u64,
+                phCommandQueue as u64,
+                result,
+            )
+        });
         let mut writes = [observe::array(phCommandQueue, 1, 8)];
         call.leave(ZE_COMMAND_QUEUE_CREATE, EFFECT, result, &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandQueueCreate::leave(
+                tracked,
+                readable,
+                observer,
+                hContext as u64,
+                hDevice as u64,
+                desc as u64,
+                phCommandQueue as u64,
+                result,
+            )
+        });
     }
     result
 }
 
 pub unsafe extern "C" fn zeCommandQueueDestroy(hCommandQueue: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_QUEUE_DESTROY);
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_DESTROY) else { return driver(hCommandQueue) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hCommandQueue) };
-    call.put(0, hCommandQueue);
-    let mut call = call.publish();
+    let Some(mut call) = Call::begin(ZE_COMMAND_QUEUE_DESTROY) else {
+        return trackers::zeCommandQueueDestroy(hCommandQueue);
+    };
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+        commands::zeCommandQueueDestroy::enter(tracked, readable, observer, hCommandQueue as u64)
+    });
+    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
+        call.put(0, hCommandQueue);
+        call.publish()
+    });
     let result = driver(hCommandQueue);
-    call.returned();
-    call.leave(ZE_COMMAND_QUEUE_DESTROY, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        call.leave(ZE_COMMAND_QUEUE_DESTROY, 0, result, &mut []);
+    }
     result
 }
 
@@ -5089,13 +5260,25 @@ pub unsafe extern "C" fn zeEventQueryKernelTimestampsExt(
 
 pub unsafe extern "C" fn zeEventQueryStatus(hEvent: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EVENT_QUERY_STATUS);
-    let Some(call) = Call::begin(ZE_EVENT_QUERY_STATUS) else { return driver(hEvent) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(hEvent) };
-    call.put(0, hEvent);
-    let mut call = call.publish();
+    let Some(call) = Call::begin(ZE_EVENT_QUERY_STATUS) else {
+        return trackers::zeEventQueryStatus(hEvent);
+    };
+    let call = call.reserve(LEAVES, 8).map(|call| {
+        call.put(0, hEvent);
+        call.publish()
+    });
     let result = driver(hEvent);
-    call.returned();
-    call.leave(ZE_EVENT_QUERY_STATUS, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeEventQueryStatus::leave(tracked, readable, observer, hEvent as u64, result)
+        });
+        call.leave(ZE_EVENT_QUERY_STATUS, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeEventQueryStatus::leave(tracked, readable, observer, hEvent as u64, result)
+        });
+    }
     result
 }
 
@@ -5487,13 +5670,25 @@ pub unsafe extern "C" fn zeFenceHostSynchronize(hFence: *mut c_void, timeout: u6
 
 pub unsafe extern "C" fn zeFenceQueryStatus(hFence: *mut c_void) -> u32 {
     let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_FENCE_QUERY_STATUS);
-    let Some(call) = Call::begin(ZE_FENCE_QUERY_STATUS) else { return driver(hFence) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(hFence) };
-    call.put(0, hFence);
-    let mut call = call.publish();
+    let Some(call) = Call::begin(ZE_FENCE_QUERY_STATUS) else {
+        return trackers::zeFenceQueryStatus(hFence);
+    };
+    let call = call.reserve(LEAVES, 8).map(|call| {
+        call.put(0, hFence);
+        call.publish()
+    });
     let result = driver(hFence);
-    call.returned();
-    call.leave(ZE_FENCE_QUERY_STATUS, EFFECT, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeFenceQueryStatus::leave(tracked, readable, observer, hFence as u64, result)
+        });
+        call.leave(ZE_FENCE_QUERY_STATUS, EFFECT, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeFenceQueryStatus::leave(tracked, readable, observer, hFence as u64, result)
+        });
+    }
     result
 }
 

@@ -1312,6 +1312,8 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
+    Some(Handler(zeCommandQueueCreate as *const ())),
+    Some(Handler(zeCommandQueueDestroy as *const ())),
     None,
     None,
     None,
@@ -1391,6 +1393,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
+    Some(Handler(zeEventQueryStatus as *const ())),
     None,
     None,
     None,
@@ -1404,10 +1407,7 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(zeFenceQueryStatus as *const ())),
     None,
     None,
     None,
@@ -6305,7 +6305,24 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
             phWaitEvents as u64,
         )
     });
-    driver(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
+    let result =
+        driver(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendMemoryCopy::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            dstptr as u64,
+            srcptr as u64,
+            size,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
 }
 
 pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
@@ -6355,7 +6372,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
             phWaitEvents as u64,
         )
     });
-    driver(
+    let result = driver(
         hCommandList,
         dstptr,
         hContextSrc,
@@ -6364,7 +6381,24 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
         hSignalEvent,
         numWaitEvents,
         phWaitEvents,
-    )
+    );
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendMemoryCopyFromContext::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            dstptr as u64,
+            hContextSrc as u64,
+            srcptr as u64,
+            size,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
 }
 
 pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
@@ -6430,7 +6464,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
             phWaitEvents as u64,
         )
     });
-    driver(
+    let result = driver(
         hCommandList,
         dstptr,
         dstRegion,
@@ -6443,7 +6477,28 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
         hSignalEvent,
         numWaitEvents,
         phWaitEvents,
-    )
+    );
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendMemoryCopyRegion::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            dstptr as u64,
+            dstRegion as u64,
+            dstPitch,
+            dstSlicePitch,
+            srcptr as u64,
+            srcRegion as u64,
+            srcPitch,
+            srcSlicePitch,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
 }
 
 pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
@@ -6493,7 +6548,33 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
             phWaitEvents as u64,
         )
     });
-    driver(hCommandList, dstptr, srcptr, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
+    let result = driver(
+        hCommandList,
+        dstptr,
+        srcptr,
+        size,
+        pNext,
+        hSignalEvent,
+        numWaitEvents,
+        phWaitEvents,
+    );
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendMemoryCopyWithParameters::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            dstptr as u64,
+            srcptr as u64,
+            size,
+            pNext as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
 }
 
 pub unsafe extern "C" fn zeCommandListCreate(
@@ -6596,6 +6677,77 @@ pub unsafe extern "C" fn zeCommandListReset(hCommandList: *mut c_void) -> u32 {
         commands::zeCommandListReset::enter(tracked, readable, observer, hCommandList as u64)
     });
     driver(hCommandList)
+}
+
+pub unsafe extern "C" fn zeCommandQueueCreate(
+    hContext: *mut c_void,
+    hDevice: *mut c_void,
+    desc: *const c_void,
+    phCommandQueue: *mut *mut c_void,
+) -> u32 {
+    let driver: unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *const c_void,
+        *mut *mut c_void,
+    ) -> u32 = driver!(ZE_COMMAND_QUEUE_CREATE);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver(hContext, hDevice, desc, phCommandQueue);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandQueueCreate::enter(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            hDevice as u64,
+            desc as u64,
+            phCommandQueue as u64,
+        )
+    });
+    let result = driver(hContext, hDevice, desc, phCommandQueue);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandQueueCreate::leave(
+            tracked,
+            readable,
+            observer,
+            hContext as u64,
+            hDevice as u64,
+            desc as u64,
+            phCommandQueue as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeCommandQueueDestroy(hCommandQueue: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_QUEUE_DESTROY);
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(hCommandQueue) };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandQueueDestroy::enter(tracked, readable, observer, hCommandQueue as u64)
+    });
+    driver(hCommandQueue)
+}
+
+pub unsafe extern "C" fn zeEventQueryStatus(hEvent: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EVENT_QUERY_STATUS);
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(hEvent) };
+    let result = driver(hEvent);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeEventQueryStatus::leave(tracked, readable, observer, hEvent as u64, result)
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeFenceQueryStatus(hFence: *mut c_void) -> u32 {
+    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_FENCE_QUERY_STATUS);
+    let Some(mut tracker) = Tracker::begin_process() else { return driver(hFence) };
+    let result = driver(hFence);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeFenceQueryStatus::leave(tracked, readable, observer, hFence as u64, result)
+    });
+    result
 }
 
 pub unsafe extern "C" fn zeMemAllocDevice(

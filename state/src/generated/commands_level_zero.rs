@@ -131,6 +131,31 @@ pub mod zeCommandListAppendMemoryCopy {
             number::int(size),
         );
     }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        dstptr: u64,
+        srcptr: u64,
+        size: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
+    }
 }
 
 pub mod zeCommandListAppendMemoryCopyFromContext {
@@ -166,6 +191,32 @@ pub mod zeCommandListAppendMemoryCopyFromContext {
             srcptr,
             number::int(size),
         );
+    }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        dstptr: u64,
+        hContextSrc: u64,
+        srcptr: u64,
+        size: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
     }
 }
 
@@ -214,6 +265,36 @@ pub mod zeCommandListAppendMemoryCopyRegion {
             i64::from(srcSlicePitch),
         );
     }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        dstptr: u64,
+        dstRegion: u64,
+        dstPitch: u32,
+        dstSlicePitch: u32,
+        srcptr: u64,
+        srcRegion: u64,
+        srcPitch: u32,
+        srcSlicePitch: u32,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
+    }
 }
 
 pub mod zeCommandListAppendMemoryCopyWithParameters {
@@ -250,6 +331,32 @@ pub mod zeCommandListAppendMemoryCopyWithParameters {
             srcptr,
             number::int(size),
         );
+    }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        dstptr: u64,
+        srcptr: u64,
+        size: u64,
+        pNext: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
     }
 }
 
@@ -410,12 +517,18 @@ pub mod zeCommandListCreateImmediate {
         phCommandList: u64,
         result: u32,
     ) {
-        let mut process = thread.process.lock();
         if i64::from(result) == ZE_RESULT_SUCCESS {
+            let mut process = thread.process.lock();
             let made: Ref<CommandList> =
                 process.command_lists.create(memory.element::<u64>(phCommandList, 0));
             if let Some(it) = process.command_lists.get_mut(made) {
                 set!(it.is_immediate, true);
+            }
+            drop(process);
+            let is_synchronous_1: bool = crate::level_zero::is_synchronous(thread, memory, altdesc);
+            let mut process = thread.process.lock();
+            if let Some(it) = process.command_lists.get_mut(made) {
+                set!(it.is_synchronous, is_synchronous_1);
             }
         }
     }
@@ -568,6 +681,43 @@ pub mod zeCommandQueueCreate {
     ) {
         layouts::ze_command_queue_desc_t(memory, seen, 2, desc, 1);
     }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hContext: u64,
+        hDevice: u64,
+        desc: u64,
+        phCommandQueue: u64,
+        result: u32,
+    ) {
+        if i64::from(result) == ZE_RESULT_SUCCESS {
+            let mut process = thread.process.lock();
+            let made: Ref<CommandQueue> =
+                process.command_queues.create(memory.element::<u64>(phCommandQueue, 0));
+            drop(process);
+            let is_synchronous_1: bool = crate::level_zero::is_synchronous(thread, memory, desc);
+            let mut process = thread.process.lock();
+            if let Some(it) = process.command_queues.get_mut(made) {
+                set!(it.is_synchronous, is_synchronous_1);
+            }
+        }
+    }
+}
+
+pub mod zeCommandQueueDestroy {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandQueue: u64,
+    ) {
+        let mut process = thread.process.lock();
+        process.command_queues.delete(hCommandQueue);
+    }
 }
 
 pub mod zeCommandQueueExecuteCommandLists {
@@ -604,6 +754,16 @@ pub mod zeCommandQueueExecuteCommandLists {
     ) {
         if i64::from(result) == ZE_RESULT_SUCCESS {
             seen.frame();
+            let mut process = thread.process.lock();
+            let queue: Ref<CommandQueue> = process.command_queues.find(hCommandQueue);
+            drop(process);
+            if {
+                let mut process = thread.process.lock();
+                process.command_queues.get(queue).map_or(false, |it| it.is_synchronous)
+            } {
+                crate::level_zero::completed_memory(thread, memory, seen);
+                crate::level_zero::complete(thread, memory);
+            }
         }
     }
 }
@@ -1311,6 +1471,23 @@ pub mod zeEventQueryKernelTimestampsExt {
     }
 }
 
+pub mod zeEventQueryStatus {
+    use super::*;
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hEvent: u64,
+        result: u32,
+    ) {
+        if i64::from(result) == ZE_RESULT_SUCCESS {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
+    }
+}
+
 pub mod zeEventQueryTimestampsExp {
     use super::*;
 
@@ -1461,6 +1638,23 @@ pub mod zeFenceHostSynchronize {
         seen: &mut O,
         hFence: u64,
         timeout: u64,
+        result: u32,
+    ) {
+        if i64::from(result) == ZE_RESULT_SUCCESS {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
+    }
+}
+
+pub mod zeFenceQueryStatus {
+    use super::*;
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hFence: u64,
         result: u32,
     ) {
         if i64::from(result) == ZE_RESULT_SUCCESS {

@@ -488,9 +488,20 @@ impl Describe for CommandList {
     fn describe(&self) -> Value {
         Value::Record(vec![
             ("is_immediate", self.is_immediate.describe()),
+            ("is_synchronous", self.is_synchronous.describe()),
             ("read_memory", list(&self.read_memory, |it| it.describe())),
             ("written_memory", list(&self.written_memory, |it| it.describe())),
         ])
+    }
+}
+
+impl Kind for CommandQueue {
+    const NAME: &'static str = "CommandQueue";
+}
+
+impl Describe for CommandQueue {
+    fn describe(&self) -> Value {
+        Value::Record(vec![("is_synchronous", self.is_synchronous.describe())])
     }
 }
 
@@ -999,7 +1010,10 @@ impl Describe for ProcessState {
                 "device_memory",
                 map(&self.device_memory, |it| Value::Address(*it), |it| it.describe()),
             ),
-            ("written_memory", list(&self.written_memory, |it| it.describe())),
+            (
+                "written_memory",
+                map(&self.written_memory, |it| Value::Address(*it), |it| it.describe()),
+            ),
             ("configs", objects(&self.configs)),
             ("egl_contexts", objects(&self.egl_contexts)),
             ("displays", objects(&self.displays)),
@@ -1008,6 +1022,7 @@ impl Describe for ProcessState {
             ("surfaces", objects(&self.surfaces)),
             ("egl_syncs", objects(&self.egl_syncs)),
             ("command_lists", objects(&self.command_lists)),
+            ("command_queues", objects(&self.command_queues)),
         ])
     }
 }

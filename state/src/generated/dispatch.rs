@@ -5,7 +5,7 @@ use crate::Ignore;
 use crate::dispatch::{CommandState, bits};
 
 /// Commands that do something with the state, by name.
-pub static COMMANDS: [CommandState; 877] = [
+pub static COMMANDS: [CommandState; 880] = [
     CommandState {
         name: "eglBindAPI",
         enter: None,
@@ -11168,7 +11168,21 @@ pub static COMMANDS: [CommandState; 877] = [
                 bits::<u64>(args, 6),
             )
         }),
-        leave: None,
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListAppendMemoryCopy::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u32>(&[result], 0),
+            )
+        }),
     },
     CommandState {
         name: "zeCommandListAppendMemoryCopyFromContext",
@@ -11187,7 +11201,22 @@ pub static COMMANDS: [CommandState; 877] = [
                 bits::<u64>(args, 7),
             )
         }),
-        leave: None,
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListAppendMemoryCopyFromContext::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(args, 6),
+                bits::<u64>(args, 7),
+                bits::<u32>(&[result], 0),
+            )
+        }),
     },
     CommandState {
         name: "zeCommandListAppendMemoryCopyRegion",
@@ -11210,7 +11239,26 @@ pub static COMMANDS: [CommandState; 877] = [
                 bits::<u64>(args, 11),
             )
         }),
-        leave: None,
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListAppendMemoryCopyRegion::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u32>(args, 7),
+                bits::<u32>(args, 8),
+                bits::<u64>(args, 9),
+                bits::<u32>(args, 10),
+                bits::<u64>(args, 11),
+                bits::<u32>(&[result], 0),
+            )
+        }),
     },
     CommandState {
         name: "zeCommandListAppendMemoryCopyWithParameters",
@@ -11229,7 +11277,22 @@ pub static COMMANDS: [CommandState; 877] = [
                 bits::<u64>(args, 7),
             )
         }),
-        leave: None,
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListAppendMemoryCopyWithParameters::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(args, 6),
+                bits::<u64>(args, 7),
+                bits::<u32>(&[result], 0),
+            )
+        }),
     },
     CommandState {
         name: "zeCommandListAppendMemoryFillWithParameters",
@@ -11482,6 +11545,24 @@ pub static COMMANDS: [CommandState; 877] = [
                 bits::<u64>(args, 2),
                 bits::<u64>(args, 3),
             )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeCommandQueueCreate::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeCommandQueueDestroy",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandQueueDestroy::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
         }),
         leave: None,
     },
@@ -12063,6 +12144,19 @@ pub static COMMANDS: [CommandState; 877] = [
         }),
     },
     CommandState {
+        name: "zeEventQueryStatus",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeEventQueryStatus::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
         name: "zeEventQueryTimestampsExp",
         enter: None,
         leave: Some(|thread, memory, args, result| {
@@ -12192,6 +12286,19 @@ pub static COMMANDS: [CommandState; 877] = [
                 &mut Ignore,
                 bits::<u64>(args, 0),
                 bits::<u64>(args, 1),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeFenceQueryStatus",
+        enter: None,
+        leave: Some(|thread, memory, args, result| {
+            zeFenceQueryStatus::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
                 bits::<u32>(&[result], 0),
             )
         }),

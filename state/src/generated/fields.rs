@@ -518,8 +518,8 @@ pub struct ProcessState {
     pub visible_memory: BTreeMap<u64, i64>,
     /// Sizes of those that only devices see.
     pub device_memory: BTreeMap<u64, i64>,
-    /// The program's own memory that lists which were submitted write.
-    pub written_memory: Vec<Piece>,
+    /// Sizes of the program's own memory that lists which were submitted write, by address.
+    pub written_memory: BTreeMap<u64, i64>,
     /// Every [`Config`].
     #[cfg(feature = "tools")]
     pub configs: Objects<Config>,
@@ -538,6 +538,8 @@ pub struct ProcessState {
     pub egl_syncs: Objects<EglSync>,
     /// Every [`CommandList`].
     pub command_lists: Objects<CommandList>,
+    /// Every [`CommandQueue`].
+    pub command_queues: Objects<CommandQueue>,
 }
 
 impl ProcessState {
@@ -550,7 +552,7 @@ impl ProcessState {
             debug_types: BTreeMap::new(),
             visible_memory: BTreeMap::new(),
             device_memory: BTreeMap::new(),
-            written_memory: Vec::new(),
+            written_memory: BTreeMap::new(),
             #[cfg(feature = "tools")]
             configs: Objects::default(),
             egl_contexts: Objects::default(),
@@ -561,6 +563,7 @@ impl ProcessState {
             surfaces: Objects::default(),
             egl_syncs: Objects::default(),
             command_lists: Objects::default(),
+            command_queues: Objects::default(),
         }
     }
 }
@@ -1341,6 +1344,8 @@ impl Default for Path {
 pub struct CommandList {
     /// What is appended is executed at once.
     pub is_immediate: bool,
+    /// And done when the command returns.
+    pub is_synchronous: bool,
     /// The program's own memory that its commands read.
     pub read_memory: Vec<Piece>,
     /// And write.
@@ -1349,7 +1354,25 @@ pub struct CommandList {
 
 impl Default for CommandList {
     fn default() -> Self {
-        Self { is_immediate: false, read_memory: Vec::new(), written_memory: Vec::new() }
+        Self {
+            is_immediate: false,
+            is_synchronous: false,
+            read_memory: Vec::new(),
+            written_memory: Vec::new(),
+        }
+    }
+}
+
+/// An object.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CommandQueue {
+    /// What is given to it is done when the command returns.
+    pub is_synchronous: bool,
+}
+
+impl Default for CommandQueue {
+    fn default() -> Self {
+        Self { is_synchronous: false }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a call of Level Zero costs with a tracing layer loaded, with and without a tracer: ours, and
-//! Debian's beside it. And what a call of OpenGL ES costs, in the same two ways.
+//! Debian's beside it; and recorded. And what a call of OpenGL ES costs, with and without a tracer.
 
-use gapii_tests::bench::median;
+use gapii_tests::bench::{Load, Way, level_zero_sample, median};
 use gapii_tests::level_zero::{Costs, Layer, costs};
 use gapii_tests::tracers;
 use serde_json::json;
@@ -12,6 +12,8 @@ use crate::bars::{Bar, print_bars};
 const CALLS: u64 = 20_000_000;
 /// Nanoseconds that our layer may add: without a tracer, and for a prologue and an epilogue.
 const MOST: (f64, f64) = (2.0, 15.0);
+/// Nanoseconds that recording may add, in bursts.
+const MOST_CAPTURED: f64 = 15.0;
 /// Nanoseconds that a prologue and an epilogue may add to a call of OpenGL ES, which looks whether it is
 /// recorded.
 const MOST_GLES: f64 = 30.0;
@@ -42,7 +44,10 @@ pub fn measure(options: &Options) {
     let gles_idle = median(gles.iter().map(|costs| costs.untraced_ns));
     let gles_traced = median(gles.iter().filter_map(|costs| costs.traced_ns));
     let gles_pair = gles_traced - gles_idle;
-    println!("\nOpenGL ES {gles_idle:12.2}         {gles_traced:12.2}{gles_pair:12.2}\n");
+    println!("\nOpenGL ES {gles_idle:12.2}         {gles_traced:12.2}{gles_pair:12.2}");
+    let [plain, loaded, captured] = captures(options);
+    let (added, recording) = (loaded - plain, captured - plain);
+    println!("in bursts {plain:12.2}, libgapii idle {loaded:.2}, captured {captured:.2}\n");
     print_bars(&[
         Bar {
             what: "added by the layer without a tracer, ns".into(),
@@ -57,7 +62,19 @@ pub fn measure(options: &Options) {
             least: false,
         },
         Bar {
-            what: "the same around OpenGL ES, ns".into(),
+            what: "added with libgapii, idle, ns".into(),
+            measured: added,
+            limit: MOST.0,
+            least: false,
+        },
+        Bar {
+            what: "captured, ns".into(),
+            measured: recording,
+            limit: MOST_CAPTURED,
+            least: false,
+        },
+        Bar {
+            what: "a pair around OpenGL ES, ns".into(),
             measured: gles_pair,
             limit: MOST_GLES,
             least: false,
@@ -68,7 +85,21 @@ pub fn measure(options: &Options) {
         let ours = of(idle, traced);
         let debians = of(debians_idle, debians_traced);
         let gles = of(gles_idle, gles_traced);
-        let all = json!({ "native_ns": native, "ours": ours, "debians": debians, "gles": gles });
+        let bursts = json!({ "native_ns": plain, "idle_ns": loaded, "captured_ns": captured });
+        let all = json!({
+            "native_ns": native, "ours": ours, "debians": debians, "gles": gles, "bursts": bursts
+        });
         println!("{all}");
     }
+}
+
+/// What a call of Level Zero takes in bursts: by itself, with libgapii and our layer, and captured.
+fn captures(options: &Options) -> [f64; 3] {
+    const RUNS: u64 = 40;
+    let load = Load::burst(1, RUNS).halved();
+    let ways = [Way::Native, Way::Idle, Way::Captured];
+    let rounds: Vec<_> = (0..options.rounds)
+        .map(|_| ways.map(|way| level_zero_sample(way, load).cpu_ns_per_call))
+        .collect();
+    [0, 1, 2].map(|at| median(rounds.iter().filter_map(|round| round.get(at).copied())))
 }
