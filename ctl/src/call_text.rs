@@ -78,7 +78,7 @@ fn write_traces(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "  given ")?;
         write_value(command.description(), given, out)?;
     }
-    let traces = command.traces.cloned().unwrap_or_default();
+    let Some(traces) = command.traces else { return Ok(()) };
     write!(out, "{}", if traces.is_skipped { "  (skipped)" } else { "" })?;
     write!(out, "{}", if traces.is_own { "  (a tracer's)" } else { "" })
 }

@@ -1,4 +1,4 @@
-//! `gapii_…`: what tools call. The only functions that the library exports besides the commands.
+//! `gapii_…`: what tools call.
 //!
 //! `gapii.h` is made of this file. Whatever is null or in the wrong state has an answer.
 

@@ -10,7 +10,7 @@ use std::io;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::blobs::BlobName;
-use super::command::Command;
+use super::command::{Bytes, Command};
 use super::description::{Description, Kind, Repr, Type};
 use super::meta::ObservedFrame;
 use super::structs::Structs;
@@ -196,7 +196,9 @@ impl Serialize for RangeJson<'_> {
         map.serialize_entry("address", &format_args!("{:#x}", range.address))?;
         let element = command.element_of(range);
         let (kind, seen) = (Kind::Array, range.observation);
-        Memory { command, kind, element, seen }.serialize_into(&mut map, element.is_some())?;
+        let memory = Memory { command, kind, element, seen };
+        let bytes = memory.bytes().filter(|_| element.is_some());
+        memory.serialize_into(&mut map, bytes.as_deref())?;
         map.end()
     }
 }
@@ -238,8 +240,8 @@ pub(super) struct Memory<'a> {
 
 impl Serialize for Memory<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let shown = if self.is_shown() { self.command.bytes_of(self.seen) } else { None };
-        let bytes = shown.as_deref();
+        let bytes = self.bytes();
+        let bytes = bytes.as_deref();
         match (self.kind, bytes) {
             (Kind::String, Some(bytes)) => return to.collect_str(&text(bytes)),
             (Kind::Strings, Some(bytes)) => {
@@ -250,28 +252,30 @@ impl Serialize for Memory<'_> {
             _ => {}
         }
         let mut map = to.serialize_map(None)?;
-        self.serialize_into(&mut map, true)?;
+        self.serialize_into(&mut map, bytes)?;
         map.end()
     }
 }
 
 impl Memory<'_> {
-    /// Its size and hash, and, where they are wanted and few, the values.
+    /// The bytes, where they may be needed and are there.
+    fn bytes(&self) -> Option<Bytes<'_>> {
+        if self.is_shown() { self.command.bytes_of(self.seen) } else { None }
+    }
+
+    /// Its size and hash, and, of the bytes that are given, the values where they are few.
     fn serialize_into<M: SerializeMap>(
         &self,
         map: &mut M,
-        wants_values: bool,
+        bytes: Option<&[u8]>,
     ) -> Result<(), M::Error> {
-        let shown = if self.is_shown() { self.command.bytes_of(self.seen) } else { None };
-        let bytes = shown.as_deref();
         describe(self.seen, map)?;
         if matches!(self.seen, Observation::Blob { .. }) && self.is_shown() && bytes.is_none() {
             map.serialize_entry("missing", &true)?;
         }
         let element = self.element.unwrap_or(BYTE);
         let size = usize::from(element.repr.map_or(0, Repr::size));
-        let few = bytes.filter(|bytes| wants_values && self.shows_values(bytes.len(), size));
-        if let Some(bytes) = few {
+        if let Some(bytes) = bytes.filter(|bytes| self.shows_values(bytes.len(), size)) {
             let Self { command, kind, .. } = *self;
             let description = command.description;
             map.serialize_entry("values", &Values { description, kind, element, size, bytes })?;
